@@ -1,0 +1,92 @@
+package dev.isola.app;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/** Writes for the person or the program that called: results on stdout, remarks on stderr. */
+final class Console {
+  /** A colour of the terminal, by its code. */
+  enum Paint {
+    GREEN("32"),
+    YELLOW("33"),
+    RED("31"),
+    BOLD("1"),
+    DIM("2");
+
+    private final String code;
+
+    Paint(String code) {
+      this.code = code;
+    }
+  }
+
+  private final Host host;
+  private final boolean json;
+  private final boolean verbose;
+  private final boolean color;
+
+  Console(Host host, boolean json, boolean verbose, String when) {
+    this.host = host;
+    this.json = json;
+    this.verbose = verbose;
+    this.color = wantsColor(when, host);
+  }
+
+  private static boolean wantsColor(String when, Host host) {
+    return switch (when) {
+      case "always" -> true;
+      case "never" -> false;
+      case "auto" ->
+          host.interactive().out()
+              && host.env().getOrDefault("NO_COLOR", "").isEmpty()
+              && !"dumb".equals(host.env().get("TERM"));
+      default ->
+          throw new UsageException("--color is '" + when + "'", "choose auto, always or never");
+    };
+  }
+
+  boolean json() {
+    return json;
+  }
+
+  boolean verbose() {
+    return verbose;
+  }
+
+  boolean color() {
+    return color;
+  }
+
+  /** Returns {@code text} in that colour, or as it is where colours are not wanted. */
+  String paint(Paint paint, String text) {
+    return color ? "\u001b[" + paint.code + "m" + text + "\u001b[0m" : text;
+  }
+
+  /** Returns a tick or a cross on a terminal, and a word elsewhere. */
+  String mark(boolean good) {
+    if (!host.interactive().out() && !color) {
+      return good ? "ok" : "no";
+    }
+    return good ? paint(Paint.GREEN, "✓") : paint(Paint.RED, "✗");
+  }
+
+  /** Writes {@code text} to stdout; the caller ends its lines. */
+  void print(String text) {
+    try {
+      host.out().write(text.getBytes(StandardCharsets.UTF_8));
+      host.out().flush();
+    } catch (IOException closed) {
+      // The reader has gone; there is nobody to tell.
+    }
+  }
+
+  void print(Map<String, ?> json) {
+    print(Json.text(json) + "\n");
+  }
+
+  /** Writes one line to stderr. */
+  void remark(String line) {
+    ErrorReport.line(host, line);
+  }
+}

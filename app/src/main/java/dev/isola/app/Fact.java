@@ -1,0 +1,29 @@
+package dev.isola.app;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Something {@code doctor} found out about the machine.
+ *
+ * @param good false when some provider would miss it
+ * @param fix what a person does about it; empty when good or when nothing can be done
+ */
+record Fact(String name, boolean good, String value, String fix) {
+  static Fact good(String name, String value) {
+    return new Fact(name, true, value, "");
+  }
+
+  static Fact bad(String name, String value, String fix) {
+    return new Fact(name, false, value, fix);
+  }
+
+  Map<String, ?> json() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", name);
+    json.put("good", good);
+    json.put("value", value);
+    json.put("fix", fix);
+    return json;
+  }
+}

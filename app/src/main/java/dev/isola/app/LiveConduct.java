@@ -1,0 +1,62 @@
+package dev.isola.app;
+
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import java.io.IOException;
+import java.io.OutputStream;
+
+/** Passes stdin, stdout, stderr and the exit code through, bytes untouched, as they come. */
+final class LiveConduct implements Conduct {
+  private final Host host;
+
+  LiveConduct(Host host) {
+    this.host = host;
+  }
+
+  @Override
+  public int run(Sandbox sandbox, Command command) {
+    try (Execution execution = sandbox.start(command.withStdin())) {
+      StdinPump.start(host.in(), execution);
+      return copyOutput(host, execution) ? end(host, execution.await()) : ExitCodes.OUTPUT_CLOSED;
+    }
+  }
+
+  /** Returns false when nobody reads our output any more; the command is killed then. */
+  static boolean copyOutput(Host host, Execution execution) {
+    try {
+      while (execution.read().orElse(null) instanceof Output piece) {
+        switch (piece) {
+          case Output.Data data -> {
+            OutputStream to = data.channel() == Channel.STDERR ? host.err() : host.out();
+            to.write(data.bytes().toArray());
+            to.flush();
+          }
+          case Output.Gap gap -> ErrorReport.line(host, gap.lost() + " bytes of output were lost");
+        }
+      }
+      return true;
+    } catch (IOException closed) {
+      execution.kill();
+      return false;
+    }
+  }
+
+  /** Says why a command ended where its exit code alone does not. */
+  static int end(Host host, Exit exit) {
+    switch (exit) {
+      case Exit.TimedOut(var after) ->
+          ErrorReport.line(
+              host, "timed out after " + after.toMillis() / 1000.0 + " s; raise --timeout");
+      case Exit.OutOfMemory() -> ErrorReport.line(host, "killed: out of memory; raise --memory");
+      case Exit.Lost(var why) ->
+          ErrorReport.line(host, "the sandbox was lost: " + why + "; run it again");
+      case Exit.Exited ignored -> {}
+      case Exit.Signaled ignored -> {}
+    }
+    return ExitCodes.of(exit);
+  }
+}

@@ -1,0 +1,215 @@
+package dev.isola.app;
+
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** Looks at the machine for {@code doctor}. Every look is harmless and leaves nothing behind. */
+final class Machine {
+  private static final long MEGABYTE = 1024 * 1024;
+  private static final long LITTLE_DISK = 1024 * MEGABYTE;
+  private static final long LITTLE_MEMORY = 512 * MEGABYTE;
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  private Machine() {}
+
+  static List<Fact> facts(DataFolder data) {
+    List<Fact> facts = new ArrayList<>();
+    facts.add(
+        Fact.good(
+            "kernel", System.getProperty("os.name") + " " + System.getProperty("os.version")));
+    facts.add(Fact.good("architecture", System.getProperty("os.arch")));
+    facts.add(Fact.good("user", user()));
+    facts.add(Fact.good("java", Runtime.version() + " in " + System.getProperty("java.home")));
+    Cgroups cgroups =
+        Cgroups.parse(
+            read(Path.of("/proc/self/mountinfo")),
+            read(Path.of("/proc/self/cgroup")),
+            Machine::read);
+    facts.add(cgroups(cgroups));
+    facts.add(userNamespaces());
+    facts.add(kvm());
+    facts.add(memory(read(Path.of("/proc/meminfo"))));
+    facts.add(dataFolder(data));
+    facts.add(disk(data.path()));
+    return facts;
+  }
+
+  private static String user() {
+    String ids = statusLine("Uid:");
+    return System.getProperty("user.name") + (ids.isEmpty() ? "" : " (uid " + ids + ")");
+  }
+
+  private static String statusLine(String key) {
+    for (String line : read(Path.of("/proc/self/status")).lines().toList()) {
+      if (line.startsWith(key)) {
+        return line.substring(key.length()).strip().split("\\s+")[0];
+      }
+    }
+    return "";
+  }
+
+  static Fact cgroups(Cgroups cgroups) {
+    Map<Integer, List<String>> names = new TreeMap<>();
+    new TreeMap<>(cgroups.controllers())
+        .forEach(
+            (name, controller) ->
+                names.computeIfAbsent(controller.version(), v -> new ArrayList<>()).add(name));
+    List<String> parts = new ArrayList<>();
+    names.forEach((version, list) -> parts.add("v" + version + ": " + String.join(" ", list)));
+    String layout = ProviderReport.word(cgroups.layout());
+    if (parts.isEmpty()) {
+      return Fact.bad(
+          "cgroups",
+          layout + ", no controllers",
+          "mount the cgroup file system, or have its controllers delegated to you");
+    }
+    List<String> missing = new ArrayList<>();
+    for (String needed : List.of("cpu", "memory", "pids")) {
+      if (!cgroups.controllers().containsKey(needed)) {
+        missing.add(needed);
+      }
+    }
+    String value = layout + " (" + String.join("; ", parts) + ")";
+    return missing.isEmpty()
+        ? Fact.good("cgroups", value)
+        : Fact.bad(
+            "cgroups",
+            value + ", without " + String.join(" ", missing),
+            "have these controllers delegated to you (systemd: Delegate=yes)");
+  }
+
+  /** Tries one, because every system has its own switches; names the switch when it fails. */
+  private static Fact userNamespaces() {
+    String name = "user namespaces";
+    if (read(Path.of("/proc/sys/user/max_user_namespaces")).strip().equals("0")) {
+      return Fact.bad(name, "switched off", "sysctl -w user.max_user_namespaces=15000");
+    }
+    Optional<Boolean> tried = succeeds("unshare", "--user", "--map-root-user", "true");
+    if (tried.isEmpty()) {
+      return Fact.good(name, "not switched off (unshare is not installed, so not tried)");
+    }
+    if (tried.get()) {
+      return Fact.good(name, "usable");
+    }
+    if (read(Path.of("/proc/sys/kernel/unprivileged_userns_clone")).strip().equals("0")) {
+      return Fact.bad(name, "for root only", "sysctl -w kernel.unprivileged_userns_clone=1");
+    }
+    if (read(Path.of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"))
+        .strip()
+        .equals("1")) {
+      return Fact.bad(
+          name,
+          "restricted by AppArmor",
+          "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
+    }
+    return Fact.bad(
+        name,
+        "refused by the kernel or a container around us",
+        "run outside the container, or allow the unshare call in its seccomp profile");
+  }
+
+  private static Fact kvm() {
+    Path kvm = Path.of("/dev/kvm");
+    if (!Files.exists(kvm)) {
+      return Fact.bad(
+          "/dev/kvm",
+          "not there",
+          "enable virtualization in the firmware, or nested virtualization for a VM, and modprobe kvm_intel or kvm_amd");
+    }
+    return Files.isReadable(kvm) && Files.isWritable(kvm)
+        ? Fact.good("/dev/kvm", "usable")
+        : Fact.bad(
+            "/dev/kvm",
+            "no permission",
+            "usermod -aG kvm " + System.getProperty("user.name") + " and log in again");
+  }
+
+  static Fact memory(String meminfo) {
+    long total = 0;
+    long available = 0;
+    for (String line : meminfo.lines().toList()) {
+      String[] parts = line.split("\\s+");
+      if (parts.length >= 2 && parts[0].equals("MemTotal:")) {
+        total = Long.parseLong(parts[1]) * 1024;
+      } else if (parts.length >= 2 && parts[0].equals("MemAvailable:")) {
+        available = Long.parseLong(parts[1]) * 1024;
+      }
+    }
+    String value = size(available) + " available of " + size(total);
+    return available < LITTLE_MEMORY
+        ? Fact.bad("memory", value, "stop something, or give sandboxes less (--memory)")
+        : Fact.good("memory", value);
+  }
+
+  private static Fact dataFolder(DataFolder data) {
+    try {
+      return Fact.good("data folder", data.path() + " (instance " + data.instance() + ")");
+    } catch (SandboxException e) {
+      return Fact.bad("data folder", e.fault().what(), e.fault().remedy());
+    }
+  }
+
+  private static Fact disk(Path folder) {
+    Path there = folder;
+    while (there != null && !Files.exists(there)) {
+      there = there.getParent();
+    }
+    if (there == null) {
+      return Fact.bad("disk", "unknown", "");
+    }
+    try {
+      long free = Files.getFileStore(there).getUsableSpace();
+      String value = size(free) + " free in " + there;
+      return free < LITTLE_DISK
+          ? Fact.bad("disk", value, "free some, or choose another folder with --data")
+          : Fact.good("disk", value);
+    } catch (IOException e) {
+      return Fact.bad("disk", Reason.of(e), "choose another folder with --data");
+    }
+  }
+
+  private static String size(long bytes) {
+    long megabytes = bytes / MEGABYTE;
+    return megabytes < 10 * 1024 ? megabytes + " MB" : megabytes / 1024 + " GB";
+  }
+
+  /** Returns whether the program ended with 0, or nothing when there is no such program. */
+  private static Optional<Boolean> succeeds(String... words) {
+    try {
+      Process process =
+          new ProcessBuilder(words)
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      try {
+        return Optional.of(
+            process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                && process.exitValue() == 0);
+      } finally {
+        process.destroyForcibly();
+      }
+    } catch (IOException e) {
+      return Optional.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package dev.isola.app;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Starts the isola command: reads the arguments, runs one action, turns its end into a code. */
+public final class Main {
+  private final Host host;
+  private final Globals globals = new Globals();
+  private final Wiring wiring;
+  private final CommandLine line;
+
+  private Main(Host host) {
+    this.host = host;
+    this.wiring = new Wiring(host, globals);
+    this.line = commandLine(globals, wiring);
+  }
+
+  public static void main(String[] args) {
+    System.exit(execute(args, Host.ofProcess()));
+  }
+
+  /**
+   * Runs one command and returns its exit code. Everything it reads and writes is in {@code host}.
+   */
+  static int execute(String[] args, Host host) {
+    return new Main(host).execute(args);
+  }
+
+  private static CommandLine commandLine(Globals globals, Wiring wiring) {
+    CommandLine line =
+        new CommandLine(globals)
+            .addSubcommand(new RunCommand(wiring))
+            .addSubcommand(new DoctorCommand(wiring))
+            .addSubcommand(new ProvidersCommand(wiring))
+            .addSubcommand(new CompletionCommand(wiring))
+            .addSubcommand(new VersionCommand(wiring))
+            .addSubcommand(new HelpCommand(wiring))
+            .addSubcommand(new TrainCommand(wiring));
+    // "run -- cat @file" means the word @file, and "run ls -l" gives -l to ls.
+    line.setExpandAtFiles(false);
+    line.setStopAtPositional(true);
+    return line;
+  }
+
+  private int execute(String[] args) {
+    try {
+      ParseResult parsed = line.parseArgs(args);
+      while (parsed.hasSubcommand()) {
+        parsed = parsed.subcommand();
+      }
+      if (globals.version) {
+        return new VersionCommand(wiring).run();
+      }
+      if (globals.help || parsed.commandSpec() == line.getCommandSpec()) {
+        return HelpCommand.show(parsed.commandSpec().commandLine(), wiring);
+      }
+      return ((Action) parsed.commandSpec().userObject()).run();
+    } catch (ParameterException e) {
+      return fail(usage(e), ExitCodes.USAGE, e, asksForJson(args));
+    } catch (UsageException e) {
+      return fail(e.fault(), ExitCodes.USAGE, e, globals.json);
+    } catch (SandboxException e) {
+      return fail(e.fault(), ExitCodes.of(e), e, globals.json);
+    } catch (RuntimeException | LinkageError e) {
+      return fail(bug(e), ExitCodes.NOT_RUN, e, globals.json);
+    }
+  }
+
+  private int fail(Fault fault, int exitCode, Throwable cause, boolean json) {
+    ErrorReport.write(host, fault, json);
+    if ("1".equals(host.env().get("ISOLA_DEBUG"))) {
+      ErrorReport.trace(host, cause);
+    }
+    return exitCode;
+  }
+
+  private Fault usage(ParameterException e) {
+    String command = e.getCommandLine().getCommandSpec().qualifiedName();
+    String what = plain(e.getMessage());
+    String remedy = "see " + command + " --help";
+    if (e instanceof UnmatchedArgumentException unmatched) {
+      String word = unmatched.getUnmatched().getFirst();
+      if (e.getCommandLine() == line && !word.startsWith("-")) {
+        what = "there is no command '" + word + "'";
+      }
+      List<String> near = unmatched.getSuggestions();
+      if (!near.isEmpty()) {
+        remedy = "did you mean " + String.join(" or ", near) + "? See " + command + " --help";
+      }
+    }
+    return Fault.of(ErrorCode.INVALID_REQUEST, what, remedy);
+  }
+
+  /** A parse error may come before the flag has been seen; words after "--" are not ours. */
+  private static boolean asksForJson(String[] args) {
+    for (String arg : args) {
+      if (arg.equals("--")) {
+        return false;
+      }
+      if (arg.equals("--json")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Picocli's messages are sentences; ours go on after "isola: ". */
+  private static String plain(String message) {
+    return message.isEmpty()
+        ? "the command line is not understood"
+        : Character.toLowerCase(message.charAt(0)) + message.substring(1);
+  }
+
+  private static Fault bug(Throwable e) {
+    return Fault.of(
+        ErrorCode.INTERNAL,
+        "internal error: " + e,
+        "this is a bug; set ISOLA_DEBUG=1 to see where it happened");
+  }
+}

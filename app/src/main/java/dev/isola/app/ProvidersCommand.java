@@ -1,0 +1,63 @@
+package dev.isola.app;
+
+import dev.isola.app.Console.Paint;
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderInfo;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola providers}. */
+@Command(
+    name = "providers",
+    description = "List the providers: whether they work here, how strong they are, what they can.")
+final class ProvidersCommand implements Action {
+  private final Wiring wiring;
+
+  ProvidersCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    try (Providers providers = wiring.providers()) {
+      List<ProviderReport> reports = ProviderReport.all(providers);
+      if (console.json()) {
+        console.print(Map.of("providers", reports.stream().map(ProviderReport::json).toList()));
+      } else if (reports.isEmpty()) {
+        console.print("no providers\n");
+      } else {
+        console.print(table(console, reports));
+      }
+    }
+    return ExitCodes.OK;
+  }
+
+  private static String table(Console console, List<ProviderReport> reports) {
+    Table table =
+        new Table().row("NAME", "STATUS", "ISOLATION", "STARTUP", "ENFORCES", "CAPABILITIES");
+    for (ProviderReport report : reports) {
+      String status =
+          report.health() instanceof Health.Healthy
+              ? console.paint(Paint.GREEN, "healthy")
+              : console.paint(Paint.RED, "unhealthy");
+      if (report.info().orElse(null) instanceof ProviderInfo info) {
+        table.row(
+            report.name(),
+            status,
+            ProviderReport.word(info.isolation()),
+            "~" + info.startup().toMillis() + " ms",
+            list(report.limits()),
+            list(report.capabilities()));
+      } else {
+        table.row(report.name(), status, "-", "-", "-", "-");
+      }
+    }
+    return table.text();
+  }
+
+  private static String list(List<String> words) {
+    return words.isEmpty() ? "-" : String.join(",", words);
+  }
+}

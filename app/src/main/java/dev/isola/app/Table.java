@@ -1,0 +1,55 @@
+package dev.isola.app;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Lines up columns; the last one is as wide as it likes. */
+final class Table {
+  private final List<List<String>> rows = new ArrayList<>();
+
+  Table row(String... cells) {
+    rows.add(List.of(cells));
+    return this;
+  }
+
+  String text() {
+    List<Integer> widths = new ArrayList<>();
+    for (List<String> row : rows) {
+      for (int column = 0; column < row.size(); column++) {
+        int width = width(row.get(column));
+        if (column == widths.size()) {
+          widths.add(width);
+        } else if (widths.get(column) < width) {
+          widths.set(column, width);
+        }
+      }
+    }
+    StringBuilder text = new StringBuilder();
+    for (List<String> row : rows) {
+      StringBuilder line = new StringBuilder();
+      for (int column = 0; column < row.size(); column++) {
+        String cell = row.get(column);
+        line.append(cell).repeat(' ', widths.get(column) - width(cell) + 2);
+      }
+      text.append(line.toString().stripTrailing()).append('\n');
+    }
+    return text.toString();
+  }
+
+  /** Counts what is seen: colour codes take no room. */
+  private static int width(String cell) {
+    int width = 0;
+    boolean code = false;
+    for (int i = 0; i < cell.length(); i++) {
+      char c = cell.charAt(i);
+      if (code) {
+        code = c != 'm';
+      } else if (c == '\u001b') {
+        code = true;
+      } else {
+        width++;
+      }
+    }
+    return width;
+  }
+}

@@ -1,0 +1,75 @@
+package dev.isola.app;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+
+/**
+ * Does what users do most, silently and in a folder of its own, while the JVM notes what it loads:
+ * the launcher makes its AOT cache from this. What fails here does not matter.
+ */
+@Command(name = "train", hidden = true, description = "Warm up the launcher's cache.")
+final class TrainCommand implements Action {
+  private static final List<List<String>> LESSONS =
+      List.of(
+          List.of("run", "--", "true"),
+          List.of("run", "--json", "--env", "A=b", "--timeout", "30s", "--", "echo", "hello"),
+          List.of("run", "--workdir", "/nowhere", "--", "true"),
+          List.of("run", "--no-such-option"),
+          List.of("providers"),
+          List.of("doctor"),
+          List.of("version"),
+          List.of("--help"),
+          List.of("run", "--help"));
+
+  private final Wiring wiring;
+
+  TrainCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    try {
+      Path data = Files.createTempDirectory("isola-train");
+      try {
+        Map<String, String> env = new HashMap<>(wiring.host().env());
+        env.put("ISOLA_DATA", data.toString());
+        for (List<String> lesson : LESSONS) {
+          Main.execute(lesson.toArray(new String[0]), silent(env));
+        }
+      } finally {
+        remove(data);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return ExitCodes.OK;
+  }
+
+  private Host silent(Map<String, String> env) {
+    return new Host(
+        InputStream.nullInputStream(),
+        OutputStream.nullOutputStream(),
+        OutputStream.nullOutputStream(),
+        Host.Interactive.NONE,
+        env,
+        wiring.host().factories());
+  }
+
+  private static void remove(Path folder) throws IOException {
+    try (Stream<Path> paths = Files.walk(folder)) {
+      for (Path path : paths.sorted((a, b) -> b.compareTo(a)).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}

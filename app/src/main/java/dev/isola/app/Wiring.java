@@ -1,0 +1,30 @@
+package dev.isola.app;
+
+import java.time.InstantSource;
+
+/** Makes what the commands share, once the global options have been read. */
+final class Wiring {
+  private final Host host;
+  private final Globals globals;
+
+  Wiring(Host host, Globals globals) {
+    this.host = host;
+    this.globals = globals;
+  }
+
+  Host host() {
+    return host;
+  }
+
+  Console console() {
+    return new Console(host, globals.json, globals.verbose, globals.color);
+  }
+
+  DataFolder dataFolder() {
+    return DataFolder.choose(globals.data, host.env());
+  }
+
+  Providers providers() {
+    return new Providers(host.factories(), dataFolder(), InstantSource.system());
+  }
+}

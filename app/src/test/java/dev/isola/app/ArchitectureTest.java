@@ -1,0 +1,111 @@
+package dev.isola.app;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.conditions.ArchConditions.dependOnClassesThat;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.GeneralCodingRules.USE_JAVA_UTIL_LOGGING;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Holds the arrows of the house: contract, then guest, then provider; contract, then store and
+ * snapshot, then engine, then server; only app sees everything.
+ */
+class ArchitectureTest {
+  private static final JavaClasses ISOLA =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages("dev.isola");
+
+  /** Fixtures in packages named wrong, in the test sources only; together they break every rule. */
+  private static final JavaClasses WRONG =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.ONLY_INCLUDE_TESTS)
+          .withImportOption(location -> location.contains("/wrong/"))
+          .importPackages("dev.isola");
+
+  static Stream<ArchRule> rules() {
+    return Stream.of(
+        classes()
+            .that(resideInAPackage("dev.isola.spi.."))
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("dev.isola.spi..", "java..", "org.jspecify.annotations"),
+        folder("link", "spi"),
+        folder("provider", "spi", "link"),
+        folder("testing", "spi"),
+        slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),
+        noClasses()
+            .that(not(resideInAPackage("dev.isola.app..")))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.app.."))),
+        classes().should(BE_IN_A_NULL_MARKED_PACKAGE),
+        noClasses().should().haveNameMatching(".*(Utils?|Manager|Helper)"),
+        noClasses().that(not(resideInAPackage("dev.isola.app.."))).should(ACCESS_STANDARD_STREAMS),
+        noClasses().should(USE_JAVA_UTIL_LOGGING),
+
+        // Folders without code yet; drop allowEmptyShould when the first class arrives.
+        folder("conformance", "spi", "testing").allowEmptyShould(true),
+        folder("store", "spi").allowEmptyShould(true),
+        folder("snapshot", "spi").allowEmptyShould(true),
+        folder("engine", "spi", "store", "snapshot").allowEmptyShould(true),
+        folder("client").allowEmptyShould(true),
+        noClasses()
+            .that(resideInAPackage("dev.isola.server.."))
+            .should(
+                dependOnClassesThat(resideInAnyPackage("dev.isola.app..", "dev.isola.provider..")))
+            .allowEmptyShould(true));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("rules")
+  void holds(ArchRule rule) {
+    rule.check(ISOLA);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("rules")
+  void canFail(ArchRule rule) {
+    assertThat(rule.evaluate(WRONG).hasViolation()).as(rule.getDescription()).isTrue();
+  }
+
+  /** Of Isola's own packages, a folder knows itself and the ones named. */
+  private static ArchRule folder(String name, String... known) {
+    String[] allowed =
+        Stream.concat(Stream.of(name), Stream.of(known))
+            .map(folder -> "dev.isola." + folder + "..")
+            .toArray(String[]::new);
+    return noClasses()
+        .that(resideInAPackage("dev.isola." + name + ".."))
+        .should(
+            dependOnClassesThat(
+                resideInAPackage("dev.isola..").and(not(resideInAnyPackage(allowed)))));
+  }
+
+  private static final ArchCondition<JavaClass> BE_IN_A_NULL_MARKED_PACKAGE =
+      new ArchCondition<>("be in a package whose package-info is @NullMarked") {
+        @Override
+        public void check(JavaClass type, ConditionEvents events) {
+          boolean marked = type.getPackage().isAnnotatedWith(NullMarked.class);
+          events.add(
+              new SimpleConditionEvent(
+                  type, marked, type.getName() + " is in a package without @NullMarked"));
+        }
+      };
+}

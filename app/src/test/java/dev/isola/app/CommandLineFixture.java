@@ -1,0 +1,47 @@
+package dev.isola.app;
+
+import dev.isola.spi.ProviderFactory;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Calls the command as a shell would, without a process: arguments in, code and output out. */
+final class CommandLineFixture {
+  /** What one call left. */
+  record Called(int code, byte[] rawOut, String err) {
+    String out() {
+      return new String(rawOut, StandardCharsets.UTF_8);
+    }
+  }
+
+  final Map<String, String> env = new HashMap<>();
+  Host.Interactive interactive = Host.Interactive.NONE;
+  InputStream in = InputStream.nullInputStream();
+  OutputStream brokenOut = OutputStream.nullOutputStream();
+  boolean outIsBroken;
+  private final List<ProviderFactory> factories;
+
+  CommandLineFixture(Path data, ProviderFactory... factories) {
+    this.factories = List.of(factories);
+    env.put("ISOLA_DATA", data.toString());
+  }
+
+  CommandLineFixture stdin(String text) {
+    in = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
+    return this;
+  }
+
+  Called call(String... args) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Host host = new Host(in, outIsBroken ? brokenOut : out, err, interactive, env, factories);
+    int code = Main.execute(args, host);
+    return new Called(code, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
+  }
+}

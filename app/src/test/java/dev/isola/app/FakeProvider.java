@@ -1,0 +1,121 @@
+package dev.isola.app;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** A provider in memory, which notes what it is asked; its own factory. */
+final class FakeProvider implements Provider, ProviderFactory {
+  private final String name;
+  Health health = new Health.Healthy("always");
+  Isolation isolation = Isolation.CONTAINER;
+  boolean destroyFails;
+  boolean createFails;
+  int made;
+  @Nullable ProviderContext context;
+  final List<SandboxSpec> specs = new ArrayList<>();
+  final List<Command> commands = new ArrayList<>();
+  final Map<SandboxId, FakeSandbox> alive = new ConcurrentHashMap<>();
+
+  FakeProvider(String name) {
+    this.name = name;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext given) {
+    made++;
+    context = given;
+    return this;
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return new ProviderInfo(
+        name,
+        "for tests",
+        ApiVersion.CURRENT,
+        isolation,
+        Set.of(Attaching.class, Terminals.class),
+        new SpecSupport(
+            false,
+            true,
+            Set.of(NetworkMode.NONE),
+            Set.of(Volume.Type.BIND),
+            Set.of(LimitKind.MEMORY, LimitKind.CPU)),
+        List.of(
+            new Requirement("memory", true, true, "of this JVM", ""),
+            new Requirement("magic", false, false, "no wand", "apt install wand")),
+        "in memory",
+        Duration.ofMillis(1));
+  }
+
+  @Override
+  public Health health() {
+    return health;
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    specs.add(spec);
+    if (createFails) {
+      throw Fault.of(ErrorCode.SPAWN_FAILED, "the sandbox did not start", "try again").exception();
+    }
+    FakeSandbox sandbox = new FakeSandbox(spec.id(), commands);
+    alive.put(spec.id(), sandbox);
+    return sandbox;
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return Optional.ofNullable(alive.get(id));
+  }
+
+  @Override
+  public List<Sighting> inventory() {
+    return List.of();
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {
+    if (destroyFails) {
+      throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "it clings to life", "kill it").exception();
+    }
+    alive.remove(id);
+  }
+
+  @Override
+  public void close() {}
+}

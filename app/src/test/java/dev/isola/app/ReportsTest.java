@@ -1,0 +1,146 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.spi.Health;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands that tell something: doctor, providers, version, help, completion. */
+class ReportsTest {
+  @TempDir Path folder;
+  private final FakeProvider good = new FakeProvider("subprocess");
+  private final FakeProvider bad = new FakeProvider("bubblewrap");
+
+  private CommandLineFixture isola() {
+    bad.health = new Health.Unhealthy("no bwrap", "apt install bubblewrap");
+    return new CommandLineFixture(folder.resolve("data"), good, bad);
+  }
+
+  @Test
+  void doctorTellsWhatWorksAndHowToFixTheRest() {
+    Called called = isola().call("doctor");
+    assertThat(called.code()).isZero();
+    assertThat(called.out())
+        .contains("ok  kernel ", "cgroups", "user namespaces", "/dev/kvm", "data folder", "disk")
+        .contains("Provider subprocess, isolation container\nok  healthy  always\n")
+        .contains("no  magic    no wand (optional)\n             fix: apt install wand\n")
+        .contains("no  unhealthy  no bwrap\n               fix: apt install bubblewrap\n")
+        .endsWith("\nIsola works here: 1 of 2 providers\n")
+        .doesNotContain("\u001b");
+  }
+
+  @Test
+  void doctorFailsWhenNothingWorks() {
+    good.health = new Health.Unhealthy("ill", "rest");
+    Called called = isola().call("doctor");
+    assertThat(called.code()).isEqualTo(1);
+    assertThat(called.out()).endsWith("\nIsola does not work here: 0 of 2 providers\n");
+  }
+
+  @Test
+  void doctorSurvivesADataFolderThatCannotBeUsed() throws IOException {
+    Path file = Files.createFile(folder.resolve("file"));
+    Called called = isola().call("--data", file.toString(), "doctor");
+    assertThat(called.code()).isEqualTo(1);
+    assertThat(called.out())
+        .contains("no  data folder", "fix: choose another with --data or ISOLA_DATA");
+    assertThat(called.err()).isEmpty();
+  }
+
+  @Test
+  void doctorAnswersInJson() {
+    assertThat(isola().call("doctor", "--json").out())
+        .startsWith(
+            "{\"works\":true,\"healthy\":1,\"machine\":[{\"name\":\"kernel\",\"good\":true,")
+        .contains("\"reason\":\"no bwrap\",\"fix\":\"apt install bubblewrap\"")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void usesColorsWhereTheyAreWanted() {
+    CommandLineFixture isola = isola();
+    assertThat(isola.call("doctor", "--color", "always").out()).contains("\u001b[32m✓\u001b[0m");
+    isola.interactive = new Host.Interactive(true, true, true);
+    assertThat(isola.call("doctor").out()).contains("\u001b[31m✗\u001b[0m");
+    assertThat(isola.call("doctor", "--color", "never").out())
+        .contains("✓", "✗")
+        .doesNotContain("\u001b");
+    isola.env.put("NO_COLOR", "1");
+    assertThat(isola.call("doctor").out()).doesNotContain("\u001b");
+  }
+
+  @Test
+  void providersAreATable() {
+    assertThat(isola().call("providers").out())
+        .isEqualTo(
+            """
+            NAME        STATUS     ISOLATION  STARTUP  ENFORCES    CAPABILITIES
+            subprocess  healthy    container  ~1 ms    cpu,memory  attaching,terminals
+            bubblewrap  unhealthy  container  ~1 ms    cpu,memory  attaching,terminals
+            """);
+  }
+
+  @Test
+  void providersAreToldInFullInJson() {
+    assertThat(isola().call("providers", "--json").out())
+        .startsWith(
+            "{\"providers\":[{\"name\":\"subprocess\",\"healthy\":true,\"detail\":\"always\","
+                + "\"summary\":\"for tests\",\"apiVersion\":\"v2\",\"isolation\":\"container\","
+                + "\"capabilities\":[\"attaching\",\"terminals\"],"
+                + "\"enforcedLimits\":[\"cpu\",\"memory\"],\"images\":false,\"users\":true,"
+                + "\"networkModes\":[\"none\"],\"volumeTypes\":[\"bind\"],"
+                + "\"cleanup\":\"in memory\",\"startupMs\":1,\"requirements\":[{");
+  }
+
+  @Test
+  void eachProviderIsMadeOnce() {
+    isola().call("doctor");
+    assertThat(good.made).isEqualTo(1);
+  }
+
+  @Test
+  void helpIsOnStdout() {
+    for (String words : new String[] {"", "--help", "help", "-h"}) {
+      Called called = words.isEmpty() ? isola().call() : isola().call(words);
+      assertThat(called.code()).isZero();
+      assertThat(called.out())
+          .startsWith("Usage: isola ")
+          .contains("doctor")
+          .doesNotContain("train");
+    }
+    String run = isola().call("run", "--help").out();
+    assertThat(run).contains("Exit codes:", "124 ", "--tty");
+    assertThat(isola().call("help", "run").out()).isEqualTo(run);
+  }
+
+  @Test
+  void versionIsToldInEveryWay() {
+    String version = isola().call("version").out();
+    assertThat(version).startsWith("isola ").contains("Java 25").hasLineCount(1);
+    assertThat(isola().call("--version").out()).isEqualTo(version);
+    assertThat(isola().call("-V").out()).isEqualTo(version);
+    assertThat(isola().call("--json", "--version").out()).startsWith("{\"version\":\"");
+  }
+
+  @Test
+  void completionKnowsCommandsAndOptions() {
+    assertThat(isola().call("completion").out())
+        .startsWith("#!/usr/bin/env bash")
+        .contains("bashcompinit", "--workspace", "doctor", "none", "bridge")
+        .doesNotContain("train");
+  }
+
+  @Test
+  void trainingIsSilentAndLeavesNoState() {
+    Called called = isola().call("train");
+    assertThat(called.code()).isZero();
+    assertThat(called.out() + called.err()).isEmpty();
+    assertThat(good.specs).isNotEmpty();
+    assertThat(folder.resolve("data")).doesNotExist();
+  }
+}

@@ -1,0 +1,19 @@
+package dev.isola.provider.wrong;
+
+import dev.isola.app.Main;
+import dev.isola.provider.neighbour.wrong.Neighbour;
+import java.util.logging.Logger;
+
+/** Breaks every rule that a provider can break. */
+final class WrongManager {
+  private final Logger logger = Logger.getLogger("wrong");
+
+  Class<?> arrow() {
+    return Main.class;
+  }
+
+  void chat(Neighbour neighbour) {
+    logger.info("to the wrong log");
+    System.out.println(neighbour.hashCode());
+  }
+}

@@ -1,0 +1,17 @@
+package dev.isola.spi;
+
+import java.util.Map;
+import java.util.Optional;
+
+/** A provider's own settings, as text by name. */
+public record ProviderConfig(Map<String, String> settings) {
+  public static final ProviderConfig EMPTY = new ProviderConfig(Map.of());
+
+  public ProviderConfig {
+    settings = Map.copyOf(settings);
+  }
+
+  public Optional<String> get(String name) {
+    return Optional.ofNullable(settings.get(name));
+  }
+}

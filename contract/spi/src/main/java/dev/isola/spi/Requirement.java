@@ -1,0 +1,11 @@
+package dev.isola.spi;
+
+/**
+ * Something a provider needs or profits from on this machine.
+ *
+ * @param name such as {@code user namespaces} or {@code /dev/kvm}
+ * @param necessary without it the provider is unhealthy; otherwise it only does less
+ * @param detail what was found
+ * @param fix what a person does to get it; empty when present
+ */
+public record Requirement(String name, boolean necessary, boolean present, String detail, String fix) {}

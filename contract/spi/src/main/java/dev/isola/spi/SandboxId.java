@@ -1,0 +1,46 @@
+package dev.isola.spi;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.random.RandomGenerator;
+
+/** Names one sandbox. Lower-case letters and digits, at most 32, so that it can stand in a host name. */
+public record SandboxId(String value) implements Comparable<SandboxId> {
+  private static final String ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+  public SandboxId {
+    if (!isValid(value)) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "'" + value + "' is not a sandbox id",
+              "use 1 to 32 lower-case letters and digits")
+          .exception();
+    }
+  }
+
+  public static boolean isValid(String value) {
+    if (value.isEmpty() || value.length() > 32) {
+      return false;
+    }
+    return value.chars().allMatch(c -> (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'));
+  }
+
+  /** Returns a fresh id of 20 characters: over 100 bits of {@code random}. */
+  public static SandboxId random(RandomGenerator random) {
+    StringBuilder text = new StringBuilder(20);
+    for (int i = 0; i < 20; i++) {
+      text.append(ALPHABET.charAt(random.nextInt(ALPHABET.length())));
+    }
+    return new SandboxId(text.toString());
+  }
+
+  @Override
+  public int compareTo(SandboxId other) {
+    return value.compareTo(other.value);
+  }
+
+  @Override
+  public String toString() {
+    return value;
+  }
+}

@@ -1,0 +1,64 @@
+package dev.isola.spi.error;
+
+import dev.isola.spi.SandboxId;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one exception of the contract: whatever a provider, a sandbox or a file system throws is one of these. A nonzero
+ * exit of a command is not an error and never becomes one.
+ *
+ * <p>Made by {@link Fault#exception()}. Callers switch on the class (what to do) or on {@link #code()} (what happened).
+ */
+public abstract sealed class SandboxException extends RuntimeException
+    permits InvalidRequest,
+        Unauthenticated,
+        NotFound,
+        Conflict,
+        Gone,
+        LimitExceeded,
+        Unsupported,
+        OutcomeUnknown,
+        ProviderUnavailable,
+        DeadlineExceeded,
+        Internal {
+
+  private static final long serialVersionUID = 1L;
+
+  private final transient Fault fault;
+
+  SandboxException(Fault fault, @Nullable Throwable cause) {
+    super(fault.remedy().isEmpty() ? fault.what() : fault.what() + "; " + fault.remedy(), cause);
+    this.fault = fault;
+  }
+
+  public final Fault fault() {
+    return fault;
+  }
+
+  public final ErrorCode code() {
+    return fault.code();
+  }
+
+  public final Category category() {
+    return fault.code().category();
+  }
+
+  public final int status() {
+    return fault.code().status();
+  }
+
+  public final Optional<SandboxId> sandbox() {
+    return fault.sandbox();
+  }
+
+  public final Instant at() {
+    return fault.at();
+  }
+
+  public final Map<String, String> context() {
+    return fault.context();
+  }
+}

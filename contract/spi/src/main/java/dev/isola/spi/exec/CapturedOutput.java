@@ -1,0 +1,33 @@
+package dev.isola.spi.exec;
+
+import dev.isola.spi.Bytes;
+
+/**
+ * What was kept of one channel.
+ *
+ * @param head the first bytes, as many as the limit allowed
+ * @param tail the last bytes that are not in {@code head}
+ * @param total exact count of all bytes written to the channel
+ */
+public record CapturedOutput(Bytes head, Bytes tail, long total) {
+
+  /** Returns true when bytes between head and tail were dropped. */
+  public boolean truncated() {
+    return omitted() > 0;
+  }
+
+  public long omitted() {
+    return total - head.size() - tail.size();
+  }
+
+  /** Decodes as UTF-8; where bytes were dropped a line says how many. */
+  public String text() {
+    if (!truncated()) {
+      byte[] all = new byte[head.size() + tail.size()];
+      System.arraycopy(head.toArray(), 0, all, 0, head.size());
+      System.arraycopy(tail.toArray(), 0, all, head.size(), tail.size());
+      return Bytes.of(all).utf8();
+    }
+    return head.utf8() + "\n[... " + omitted() + " bytes omitted ...]\n" + tail.utf8();
+  }
+}

@@ -1,0 +1,57 @@
+package dev.isola.spi.exec;
+
+import java.time.Duration;
+
+/**
+ * What became of a command that was waited for.
+ *
+ * @param command the command as a person would type it
+ * @param duration from start to end, as the sandbox measured it
+ */
+public record ExecResult(
+    String command, Exit exit, CapturedOutput stdout, CapturedOutput stderr, Duration duration) {
+
+  public boolean timedOut() {
+    return exit instanceof Exit.TimedOut;
+  }
+
+  public boolean succeeded() {
+    return exit instanceof Exit.Exited(int code) && code == 0;
+  }
+
+  /** Returns the code a shell would show; see {@link Exit#shellCode()}. */
+  public int exitCode() {
+    return exit.shellCode();
+  }
+
+  /**
+   * Runs {@code execution} to its end, keeping its output within {@code limit}. Interrupting the calling thread kills the
+   * command. The execution is closed in any case.
+   *
+   * @throws dev.isola.spi.error.SandboxException when the sandbox fails under the command
+   */
+  public static ExecResult collect(Execution execution, Command command, OutputLimit limit) {
+    OutputCollector stdout = new OutputCollector(limit);
+    OutputCollector stderr = new OutputCollector(limit);
+    boolean ended = false;
+    try (execution) {
+      try {
+        for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
+          switch (piece.get()) {
+            case Output.Data data ->
+                (data.channel() == Channel.STDERR ? stderr : stdout).add(data.bytes().toArray());
+            case Output.Gap gap -> stdout.addLost(gap.lost());
+          }
+        }
+        Exit exit = execution.await();
+        ended = true;
+        return new ExecResult(
+            command.display(), exit, stdout.captured(), stderr.captured(), execution.duration());
+      } finally {
+        if (!ended) {
+          execution.kill();
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package dev.isola.spi.exec;
+
+/** Names one execution within its sandbox; never reused there. */
+public record ExecutionId(String value) {
+  public ExecutionId {
+    if (value.isEmpty() || value.length() > 64 || !value.chars().allMatch(ExecutionId::allowed)) {
+      throw new IllegalArgumentException("not an execution id: " + value);
+    }
+  }
+
+  private static boolean allowed(int c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  }
+
+  @Override
+  public String toString() {
+    return value;
+  }
+}

@@ -1,0 +1,91 @@
+package dev.isola.spi.exec;
+
+import dev.isola.spi.Bytes;
+import java.util.Arrays;
+
+/** Keeps the head and the tail of one channel in bounded memory: the head grows as it fills, the tail is a ring. */
+final class OutputCollector {
+  private final OutputLimit limit;
+  private byte[] head = new byte[0];
+  private int headSize;
+  private byte[] ring = new byte[0];
+  private int ringStart;
+  private int ringSize;
+  private long total;
+  private boolean headClosed;
+
+  OutputCollector(OutputLimit limit) {
+    this.limit = limit;
+  }
+
+  void add(byte[] bytes) {
+    total += bytes.length;
+    int toHead = headClosed ? 0 : Math.min(bytes.length, limit.head() - headSize);
+    if (toHead > 0) {
+      head = grown(head, headSize + toHead, limit.head());
+      System.arraycopy(bytes, 0, head, headSize, toHead);
+      headSize += toHead;
+    }
+    addToTail(bytes, Math.max(toHead, 0));
+  }
+
+  /** What follows lost bytes is not the head any more, and what came before them not the tail. */
+  void addLost(long bytes) {
+    if (bytes > 0) {
+      total += bytes;
+      headClosed = true;
+      ringStart = 0;
+      ringSize = 0;
+    }
+  }
+
+  CapturedOutput captured() {
+    byte[] tail = new byte[ringSize];
+    int first = Math.min(ringSize, ring.length - ringStart);
+    System.arraycopy(ring, ringStart, tail, 0, first);
+    System.arraycopy(ring, 0, tail, first, ringSize - first);
+    return new CapturedOutput(Bytes.of(Arrays.copyOf(head, headSize)), Bytes.of(tail), total);
+  }
+
+  private void addToTail(byte[] bytes, int from) {
+    int count = bytes.length - from;
+    if (count <= 0 || limit.tail() == 0) {
+      return;
+    }
+    if (count > limit.tail()) {
+      from += count - limit.tail();
+      count = limit.tail();
+    }
+    growRing(Math.min((long) ringSize + count, limit.tail()));
+    int drop = Math.max(0, ringSize + count - ring.length);
+    if (drop > 0) {
+      ringStart = (ringStart + drop) % ring.length;
+      ringSize -= drop;
+    }
+    int at = (ringStart + ringSize) % ring.length;
+    int first = Math.min(count, ring.length - at);
+    System.arraycopy(bytes, from, ring, at, first);
+    System.arraycopy(bytes, from + first, ring, 0, count - first);
+    ringSize += count;
+  }
+
+  /** The ring only wraps once it has its full size, so growing is a plain copy until then. */
+  private void growRing(long needed) {
+    if (ring.length < needed) {
+      byte[] larger = new byte[capacity(ring.length, needed, limit.tail())];
+      int first = Math.min(ringSize, ring.length - ringStart);
+      System.arraycopy(ring, ringStart, larger, 0, first);
+      System.arraycopy(ring, 0, larger, first, ringSize - first);
+      ring = larger;
+      ringStart = 0;
+    }
+  }
+
+  private static byte[] grown(byte[] array, int needed, int most) {
+    return array.length >= needed ? array : Arrays.copyOf(array, capacity(array.length, needed, most));
+  }
+
+  private static int capacity(int now, long needed, int most) {
+    return (int) Math.min(most, Math.max(needed, Math.max(1024, 2L * now)));
+  }
+}

@@ -1,0 +1,263 @@
+package dev.isola.spi.spec;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads typed fields out of one object of a JSON-shaped tree. What is wrong is written down and
+ * read as absent, so that one pass finds everything; null is absent too. {@link #done} then names
+ * the fields that nobody asked for.
+ *
+ * <p>Where a method takes several names, the first is the field's own and the others are aliases.
+ */
+final class DocumentReader {
+  /** Beyond any duration that validation lets through, and within what a Duration can hold. */
+  private static final BigDecimal MOST_NANOS = BigDecimal.TEN.pow(24);
+
+  private static final int MOST_DIGITS = 1000;
+
+  /** Turns a value into a {@code T}; empty when it is refused. */
+  interface Reading<T> {
+    Optional<T> read(String field, @Nullable Object value);
+  }
+
+  private final String prefix;
+  private final Map<?, ?> tree;
+  private final List<Violation> violations;
+  private final Set<String> asked = new LinkedHashSet<>();
+
+  private DocumentReader(String prefix, Map<?, ?> tree, List<Violation> violations) {
+    this.prefix = prefix;
+    this.tree = tree;
+    this.violations = violations;
+  }
+
+  /** Reads {@code document}; what is wrong with it, at any depth, goes to {@code violations}. */
+  static DocumentReader of(Map<?, ?> document, List<Violation> violations) {
+    return new DocumentReader("", document, violations);
+  }
+
+  /** Reads a field; empty when it is absent or refused. */
+  <T> Optional<T> field(Reading<T> reading, String... names) {
+    expect(names);
+    List<String> given = Stream.of(names).filter(name -> tree.get(name) != null).toList();
+    if (given.size() > 1) {
+      return refuse(prefix + names[0], "is given twice, as " + String.join(" and ", given));
+    }
+    return given.stream().findFirst().flatMap(name -> reading.read(prefix + name, tree.get(name)));
+  }
+
+  /** Reads a field that must be there. */
+  <T> Optional<T> required(Reading<T> reading, String name) {
+    expect(name);
+    return tree.get(name) == null ? refuse(prefix + name, "is missing") : field(reading, name);
+  }
+
+  /** Reads a list, leaving out the elements that were refused. */
+  <T> List<T> list(Reading<T> reading, String... names) {
+    Reading<List<T>> whole =
+        (field, value) -> {
+          if (!(value instanceof List<?> elements)) {
+            return wrongType(field, "a list", value);
+          }
+          List<T> read = new ArrayList<>();
+          for (int i = 0; i < elements.size(); i++) {
+            reading.read(field + "[" + i + "]", elements.get(i)).ifPresent(read::add);
+          }
+          return Optional.of(read);
+        };
+    return field(whole, names).orElse(List.of());
+  }
+
+  /** Reads an object with names of the caller's own, leaving out the entries that were refused. */
+  <T> Map<String, T> entries(Reading<T> reading, String... names) {
+    Reading<Map<String, T>> whole =
+        (field, value) -> {
+          if (!(value instanceof Map<?, ?> entries)) {
+            return wrongType(field, "an object", value);
+          }
+          Map<String, T> read = new LinkedHashMap<>();
+          entries.forEach(
+              (key, element) ->
+                  reading
+                      .read(field + "." + brief(key), element)
+                      .ifPresent(content -> read.put(String.valueOf(key), content)));
+          return Optional.of(read);
+        };
+    return field(whole, names).orElse(Map.of());
+  }
+
+  /** Reads an object with fields; the caller calls {@link #done} on it. */
+  Optional<DocumentReader> object(String name) {
+    return field(this::asObject, name);
+  }
+
+  Optional<DocumentReader> asObject(String field, @Nullable Object value) {
+    return value instanceof Map<?, ?> fields
+        ? Optional.of(new DocumentReader(field + ".", fields, violations))
+        : wrongType(field, "an object", value);
+  }
+
+  Optional<String> asText(String field, @Nullable Object value) {
+    return value instanceof String text ? Optional.of(text) : wrongType(field, "text", value);
+  }
+
+  Optional<Boolean> asFlag(String field, @Nullable Object value) {
+    return value instanceof Boolean flag
+        ? Optional.of(flag)
+        : wrongType(field, "true or false", value);
+  }
+
+  Optional<Double> asDecimal(String field, @Nullable Object value) {
+    return asNumber(field, value).map(BigDecimal::doubleValue);
+  }
+
+  Optional<Long> asLong(String field, @Nullable Object value) {
+    return asNumber(field, value)
+        .flatMap(
+            number -> {
+              try {
+                return Optional.of(number.longValueExact());
+              } catch (ArithmeticException e) {
+                return refuse(field, "must be a whole number: " + brief(value));
+              }
+            });
+  }
+
+  Optional<Integer> asInt(String field, @Nullable Object value) {
+    return asLong(field, value)
+        .flatMap(
+            number ->
+                number == number.intValue()
+                    ? Optional.of(number.intValue())
+                    : refuse(field, "is out of range: " + number));
+  }
+
+  /** Reads a number of seconds, fractions allowed. */
+  Optional<Duration> asSeconds(String field, @Nullable Object value) {
+    return asDuration(field, value, Duration.ofSeconds(1));
+  }
+
+  /** Reads a number of milliseconds, fractions allowed. */
+  Optional<Duration> asMillis(String field, @Nullable Object value) {
+    return asDuration(field, value, Duration.ofMillis(1));
+  }
+
+  /** Reads one of the names of an enumeration, in lower case. */
+  <E extends Enum<E>> Reading<E> asOneOf(Class<E> type) {
+    return (field, value) -> asText(field, value).flatMap(text -> oneOf(type, field, text));
+  }
+
+  private <E extends Enum<E>> Optional<E> oneOf(Class<E> type, String field, String text) {
+    List<String> allowed = new ArrayList<>();
+    for (E constant : type.getEnumConstants()) {
+      String name = constant.name().toLowerCase(Locale.ROOT);
+      if (name.equals(text)) {
+        return Optional.of(constant);
+      }
+      allowed.add(name);
+    }
+    String choice = String.join(", ", allowed);
+    return refuse(
+        field, "must be one of " + choice + ": " + brief(text) + NearMiss.hint(text, allowed));
+  }
+
+  /** Says that these fields may be there. */
+  void expect(String... names) {
+    asked.addAll(List.of(names));
+  }
+
+  /**
+   * Names the fields that nobody asked for.
+   *
+   * @param elsewhere fields that exist, but not here, with the place where they do
+   */
+  void done(Map<String, String> elsewhere) {
+    for (Object key : tree.keySet()) {
+      String name = String.valueOf(key);
+      if (!asked.contains(name)) {
+        String place = elsewhere.get(name);
+        refuse(
+            prefix + brief(key),
+            place != null
+                ? "is not a field here, but of " + place
+                : "is not a field" + NearMiss.hint(name, asked));
+      }
+    }
+  }
+
+  void done() {
+    done(Map.of());
+  }
+
+  /** Writes a violation down; nothing is the reading of what is refused. */
+  <T> Optional<T> refuse(String field, String problem) {
+    violations.add(new Violation(field, problem));
+    return Optional.empty();
+  }
+
+  private <T> Optional<T> wrongType(String field, String wanted, @Nullable Object value) {
+    return refuse(field, "must be " + wanted + ", not " + kind(value));
+  }
+
+  private Optional<BigDecimal> asNumber(String field, @Nullable Object value) {
+    if (!(value instanceof Number number)) {
+      return wrongType(field, "a number", value);
+    }
+    try {
+      BigDecimal exact = number instanceof BigDecimal big ? big : new BigDecimal(number.toString());
+      // A number such as 1e-999999999 is cheap to send and costs minutes to round.
+      return Math.abs((long) exact.scale()) <= MOST_DIGITS
+          ? Optional.of(exact)
+          : refuse(field, "is out of range");
+    } catch (NumberFormatException e) {
+      return refuse(field, "must be a number: " + number);
+    }
+  }
+
+  private Optional<Duration> asDuration(String field, @Nullable Object value, Duration unit) {
+    return asNumber(field, value)
+        .flatMap(
+            number -> {
+              BigDecimal nanos =
+                  number
+                      .multiply(BigDecimal.valueOf(unit.toNanos()))
+                      .setScale(0, RoundingMode.DOWN);
+              if (nanos.abs().compareTo(MOST_NANOS) > 0) {
+                return refuse(field, "is out of range: " + brief(value));
+              }
+              BigDecimal[] parts = nanos.divideAndRemainder(BigDecimal.valueOf(1_000_000_000));
+              return Optional.of(
+                  Duration.ofSeconds(parts[0].longValueExact(), parts[1].longValueExact()));
+            });
+  }
+
+  private static String kind(@Nullable Object value) {
+    return switch (value) {
+      case null -> "null";
+      case String ignored -> "text";
+      case Boolean ignored -> "true or false";
+      case Number ignored -> "a number";
+      case List<?> ignored -> "a list";
+      case Map<?, ?> ignored -> "an object";
+      default -> value.getClass().getSimpleName();
+    };
+  }
+
+  /** Shows what was written, cut where it is long. */
+  static String brief(@Nullable Object value) {
+    String text = String.valueOf(value);
+    return text.length() <= 80 ? text : text.substring(0, 80) + "...";
+  }
+}

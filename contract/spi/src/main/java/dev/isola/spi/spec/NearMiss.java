@@ -1,0 +1,76 @@
+package dev.isola.spi.spec;
+
+import java.util.Collection;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Guesses which name was meant. */
+final class NearMiss {
+  private static final int LONGEST = 64;
+
+  private NearMiss() {}
+
+  /** Returns {@code , did you mean 'image'?} or nothing. */
+  static String hint(String wrong, Collection<String> names) {
+    return of(wrong, names).map(name -> ", did you mean '" + name + "'?").orElse("");
+  }
+
+  /** Returns the name closest to {@code wrong}, when one is close enough to be worth a guess. */
+  static Optional<String> of(String wrong, Collection<String> names) {
+    if (wrong.isEmpty() || wrong.length() > LONGEST) {
+      return Optional.empty();
+    }
+    Optional<String> best = otherForm(wrong, names);
+    if (best.isPresent()) {
+      return best;
+    }
+    int least = Integer.MAX_VALUE;
+    for (String name : names) {
+      int distance = distance(plain(wrong), plain(name));
+      if (distance < least) {
+        least = distance;
+        best = Optional.of(name);
+      }
+    }
+    return least <= Math.max(1, wrong.length() / 3) ? best : Optional.empty();
+  }
+
+  /** Catches {@code cpuCount} for {@code cpu}, and the other way round. */
+  private static Optional<String> otherForm(String wrong, Collection<String> names) {
+    String text = plain(wrong);
+    return names.stream()
+        .filter(name -> Math.min(text.length(), plain(name).length()) >= 3)
+        .filter(name -> text.startsWith(plain(name)) || plain(name).startsWith(text))
+        .findFirst();
+  }
+
+  private static String plain(String name) {
+    return name.replace("_", "").replace("-", "").toLowerCase(Locale.ROOT);
+  }
+
+  /** Counts the letters to insert, remove, replace or swap with their neighbour. */
+  private static int distance(String a, String b) {
+    int[][] d = new int[a.length() + 1][b.length() + 1];
+    for (int i = 0; i <= a.length(); i++) {
+      for (int j = 0; j <= b.length(); j++) {
+        if (i == 0 || j == 0) {
+          d[i][j] = i + j;
+          continue;
+        }
+        int replaced = d[i - 1][j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        d[i][j] = Math.min(replaced, 1 + Math.min(d[i - 1][j], d[i][j - 1]));
+        if (swapped(a, i, b, j)) {
+          d[i][j] = Math.min(d[i][j], d[i - 2][j - 2] + 1);
+        }
+      }
+    }
+    return d[a.length()][b.length()];
+  }
+
+  private static boolean swapped(String a, int i, String b, int j) {
+    return i > 1
+        && j > 1
+        && a.charAt(i - 1) == b.charAt(j - 2)
+        && a.charAt(i - 2) == b.charAt(j - 1);
+  }
+}

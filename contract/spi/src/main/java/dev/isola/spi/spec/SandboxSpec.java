@@ -1,0 +1,228 @@
+package dev.isola.spi.spec;
+
+import dev.isola.spi.Bytes;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.exec.Command;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was asked: everything a provider needs to make a sandbox. Always valid: {@link Builder#build()} refuses anything
+ * else and names every wrong field at once.
+ *
+ * @param id chosen by the caller or the engine; create is idempotent by it
+ * @param image what the file system is made from; the provider's default when empty
+ * @param env environment of every command
+ * @param cwd working folder of commands; {@code workspaceMount} when empty
+ * @param user who commands run as; the image's or provider's default when empty
+ * @param workspacePath a folder of the host used as the workspace, and left there on destroy; a fresh one when empty
+ * @param workspaceMount where the workspace is inside
+ * @param volumes further mounts
+ * @param seedFiles files that are there before the first command
+ * @param init run once, before create returns; when it fails, so does create
+ * @param startupTimeout how long create may take
+ * @param tags the caller's own, for filters
+ * @param ttl after which it ends by itself; empty for no end
+ * @param linger how long it goes on when its owner's connection is lost: empty until the ttl (the owner comes back), zero
+ *     not at all (it belongs to one short-lived caller)
+ * @param gpus how many are needed
+ */
+public record SandboxSpec(
+    SandboxId id,
+    Optional<String> image,
+    Map<String, String> env,
+    Optional<String> cwd,
+    Optional<String> user,
+    Optional<Path> workspacePath,
+    String workspaceMount,
+    List<Volume> volumes,
+    Map<String, Bytes> seedFiles,
+    Optional<Command> init,
+    Duration startupTimeout,
+    Map<String, String> tags,
+    Optional<Duration> ttl,
+    Optional<Duration> linger,
+    ResourceLimits limits,
+    Network network,
+    ContainerType containerType,
+    int gpus) {
+
+  public static final String DEFAULT_MOUNT = "/workspace";
+  public static final Duration DEFAULT_STARTUP_TIMEOUT = Duration.ofSeconds(60);
+
+  public SandboxSpec {
+    env = frozen(env);
+    volumes = List.copyOf(volumes);
+    seedFiles = frozen(seedFiles);
+    tags = frozen(tags);
+  }
+
+  private static <V> Map<String, V> frozen(Map<String, V> map) {
+    return Collections.unmodifiableMap(new LinkedHashMap<>(map));
+  }
+
+  /** Returns the working folder of commands that name none. */
+  public String workingFolder() {
+    return cwd.orElse(workspaceMount);
+  }
+
+  public static Builder builder(SandboxId id) {
+    return new Builder(id);
+  }
+
+  /** Collects the fields; everything but the id has a default. */
+  public static final class Builder {
+    private final SandboxId id;
+    private @Nullable String image;
+    private final Map<String, String> env = new LinkedHashMap<>();
+    private @Nullable String cwd;
+    private @Nullable String user;
+    private @Nullable Path workspacePath;
+    private String workspaceMount = DEFAULT_MOUNT;
+    private final List<Volume> volumes = new ArrayList<>();
+    private final Map<String, Bytes> seedFiles = new LinkedHashMap<>();
+    private @Nullable Command init;
+    private Duration startupTimeout = DEFAULT_STARTUP_TIMEOUT;
+    private final Map<String, String> tags = new LinkedHashMap<>();
+    private @Nullable Duration ttl;
+    private @Nullable Duration linger;
+    private ResourceLimits limits = ResourceLimits.DEFAULT;
+    private Network network = Network.DEFAULT;
+    private ContainerType containerType = ContainerType.AGENT_WORKSPACE;
+    private int gpus;
+
+    private Builder(SandboxId id) {
+      this.id = id;
+    }
+
+    public Builder image(String name) {
+      image = name;
+      return this;
+    }
+
+    public Builder env(String name, String value) {
+      env.put(name, value);
+      return this;
+    }
+
+    public Builder env(Map<String, String> more) {
+      env.putAll(more);
+      return this;
+    }
+
+    public Builder cwd(String folder) {
+      cwd = folder;
+      return this;
+    }
+
+    public Builder user(String name) {
+      user = name;
+      return this;
+    }
+
+    public Builder workspacePath(Path folder) {
+      workspacePath = folder;
+      return this;
+    }
+
+    public Builder workspaceMount(String folder) {
+      workspaceMount = folder;
+      return this;
+    }
+
+    public Builder volume(Volume volume) {
+      volumes.add(volume);
+      return this;
+    }
+
+    public Builder seedFile(String path, Bytes content) {
+      seedFiles.put(path, content);
+      return this;
+    }
+
+    public Builder init(Command command) {
+      init = command;
+      return this;
+    }
+
+    public Builder startupTimeout(Duration timeout) {
+      startupTimeout = timeout;
+      return this;
+    }
+
+    public Builder tag(String name, String value) {
+      tags.put(name, value);
+      return this;
+    }
+
+    public Builder ttl(Duration fromCreate) {
+      ttl = fromCreate;
+      return this;
+    }
+
+    public Builder linger(Duration withoutOwner) {
+      linger = withoutOwner;
+      return this;
+    }
+
+    public Builder limits(ResourceLimits resources) {
+      limits = resources;
+      return this;
+    }
+
+    public Builder network(Network wanted) {
+      network = wanted;
+      return this;
+    }
+
+    public Builder containerType(ContainerType type) {
+      containerType = type;
+      return this;
+    }
+
+    public Builder gpus(int count) {
+      gpus = count;
+      return this;
+    }
+
+    /**
+     * Returns the spec.
+     *
+     * @throws dev.isola.spi.error.InvalidRequest with {@code INVALID_SPEC}, naming every wrong field
+     */
+    public SandboxSpec build() {
+      SandboxSpec spec = unchecked();
+      SpecValidation.refuse(SpecValidation.violations(spec));
+      return spec;
+    }
+
+    SandboxSpec unchecked() {
+      return new SandboxSpec(
+          id,
+          Optional.ofNullable(image),
+          env,
+          Optional.ofNullable(cwd),
+          Optional.ofNullable(user),
+          Optional.ofNullable(workspacePath),
+          workspaceMount,
+          volumes,
+          seedFiles,
+          Optional.ofNullable(init),
+          startupTimeout,
+          tags,
+          Optional.ofNullable(ttl),
+          Optional.ofNullable(linger),
+          limits,
+          network,
+          containerType,
+          gpus);
+    }
+  }
+}

@@ -1,0 +1,336 @@
+package dev.isola.spi.spec;
+
+import static java.util.Map.entry;
+
+import dev.isola.spi.Bytes;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.exec.Command;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The spec as a document: a tree of maps, lists, text, numbers and flags, as any JSON library makes
+ * it. It is what API requests, files and stored records hold.
+ *
+ * <p>{@code apiVersion} is {@code v1} or {@code v2}; without it a document is of the current
+ * version, {@code v2}. An older document is migrated, then read; providers never see the
+ * difference. In version 2, all of it optional:
+ *
+ * <pre>{@code
+ * {
+ *   "apiVersion": "v2",
+ *   "id": "box1",                          // or runtimeId; a fresh one when absent
+ *   "image": "python:3.14",
+ *   "env": {"LANG": "C.UTF-8"},
+ *   "cwd": "/workspace/app",
+ *   "user": "agent",
+ *   "workspacePath": "/srv/project",
+ *   "workspaceMount": "/workspace",
+ *   "volumes": [{"type": "bind", "source": "/srv/data", "destination": "/data", "readonly": true}],
+ *   "seedFiles": {"main.py": "print(1)", "logo.png": {"base64": "iVBORw=="}},
+ *   "init": "pip install -r requirements.txt", // or {mode, command, args, env, cwd, user, stdin, timeoutSeconds, tag}
+ *   "startupTimeoutMs": 60000,             // or startupTimeout
+ *   "tags": {"team": "red"},               // or metadata
+ *   "ttlSeconds": 600,
+ *   "lingerSeconds": 30,
+ *   "resources": {"cpu": 0.5, "memory": 1024, "disk": 10240, "fileDescriptors": 1024, "processes": 100,
+ *                 "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
+ *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000]},
+ *   "containerType": "agent_workspace",    // or container_type
+ *   "gpus": 0
+ * }
+ * }</pre>
+ *
+ * <p>{@code network.enabled} is accepted beside or instead of {@code mode}: {@code false} is mode
+ * {@code none}, {@code true} without a mode is {@code bridge}, and the two may not contradict each
+ * other.
+ */
+public final class SpecDocument {
+  /** How the reader's and the writer's names differ from those of {@link SpecValidation}. */
+  private static final Map<String, String> DOCUMENT_NAMES =
+      Map.ofEntries(
+          entry("startupTimeout", "startupTimeoutMs"),
+          entry("ttl", "ttlSeconds"),
+          entry("linger", "lingerSeconds"),
+          entry("limits.cpu", "resources.cpu"),
+          entry("limits.memoryMb", "resources.memory"),
+          entry("limits.diskMb", "resources.disk"),
+          entry("limits.fileDescriptors", "resources.fileDescriptors"),
+          entry("limits.processes", "resources.processes"),
+          entry("limits.bandwidthMbps", "resources.networkBandwidth"),
+          entry("limits.timeout", "resources.timeoutSeconds"));
+
+  /** The fields that version 1 does not have. */
+  static final Map<String, String> ONLY_IN_V2 =
+      Stream.of(
+              "id",
+              "runtimeId",
+              "cwd",
+              "volumes",
+              "seedFiles",
+              "init",
+              "startupTimeoutMs",
+              "startupTimeout",
+              "tags",
+              "metadata",
+              "ttlSeconds",
+              "lingerSeconds",
+              "resources",
+              "network",
+              "containerType",
+              "container_type",
+              "gpus")
+          .collect(Collectors.toMap(name -> name, name -> "apiVersion v2"));
+
+  private final DocumentReader in;
+
+  private SpecDocument(DocumentReader in) {
+    this.in = in;
+  }
+
+  /**
+   * Reads a document of any supported version. Fields that are missing or null get their defaults.
+   *
+   * @param freshId asked for an id when the document names none
+   * @throws dev.isola.spi.error.InvalidRequest with {@code INVALID_SPEC}, naming every field that
+   *     is unknown, of the wrong type or invalid, by the name it has in the document
+   */
+  public static SandboxSpec fromMap(Map<String, ?> document, Supplier<SandboxId> freshId) {
+    return switch (version(document)) {
+      case V1 -> {
+        List<Violation> violations = new ArrayList<>();
+        SpecDocumentV1.nameUnknown(document, violations);
+        SandboxSpec spec = read(SpecDocumentV1.migrate(document), freshId, violations);
+        SpecValidation.refuse(
+            violations.stream()
+                .map(v -> new Violation(SpecDocumentV1.nameOf(v.field()), v.problem()))
+                .toList());
+        yield spec;
+      }
+      case V2 -> {
+        List<Violation> violations = new ArrayList<>();
+        SandboxSpec spec = read(document, freshId, violations);
+        SpecValidation.refuse(violations);
+        yield spec;
+      }
+    };
+  }
+
+  /**
+   * Writes {@code spec} as a document of the current version, with its defaults spelled out, so
+   * that a stored one keeps its meaning. {@link #fromMap} reads it back as an equal spec.
+   */
+  public static Map<String, Object> toMap(SandboxSpec spec) {
+    return SpecDocumentWriter.write(spec);
+  }
+
+  private static ApiVersion version(Map<String, ?> document) {
+    Object version = document.get("apiVersion");
+    if (version == null) {
+      return ApiVersion.CURRENT;
+    }
+    Optional<ApiVersion> known =
+        version instanceof String text ? ApiVersion.parse(text) : Optional.empty();
+    if (known.isEmpty()) {
+      // Nothing else can be judged: the fields of an unknown version are unknown.
+      String supported =
+          Stream.of(ApiVersion.values())
+              .map(ApiVersion::wireName)
+              .collect(Collectors.joining(" and "));
+      SpecValidation.refuse(
+          List.of(
+              new Violation(
+                  "apiVersion",
+                  "is not supported: "
+                      + DocumentReader.brief(version)
+                      + "; "
+                      + supported
+                      + " are")));
+    }
+    return known.orElse(ApiVersion.CURRENT);
+  }
+
+  private static SandboxSpec read(
+      Map<?, ?> document, Supplier<SandboxId> freshId, List<Violation> violations) {
+    SandboxSpec spec = new SpecDocument(DocumentReader.of(document, violations)).spec(freshId);
+    for (Violation violation : SpecValidation.violations(spec)) {
+      String field = DOCUMENT_NAMES.getOrDefault(violation.field(), violation.field());
+      violations.add(new Violation(field, violation.problem()));
+    }
+    return spec;
+  }
+
+  private SandboxSpec spec(Supplier<SandboxId> freshId) {
+    in.expect("apiVersion");
+    SandboxSpec.Builder spec =
+        SandboxSpec.builder(in.field(this::asId, "id", "runtimeId").orElseGet(freshId));
+    in.field(in::asText, "image").ifPresent(spec::image);
+    spec.env(in.entries(in::asText, "env"));
+    in.field(in::asText, "cwd").ifPresent(spec::cwd);
+    in.field(in::asText, "user").ifPresent(spec::user);
+    in.field(this::asPath, "workspacePath").ifPresent(spec::workspacePath);
+    in.field(in::asText, "workspaceMount").ifPresent(spec::workspaceMount);
+    in.list(this::asVolume, "volumes").forEach(spec::volume);
+    in.entries(this::asContent, "seedFiles").forEach(spec::seedFile);
+    in.field(this::asCommand, "init").ifPresent(spec::init);
+    in.field(in::asMillis, "startupTimeoutMs", "startupTimeout").ifPresent(spec::startupTimeout);
+    in.entries(in::asText, "tags", "metadata").forEach(spec::tag);
+    in.field(in::asSeconds, "ttlSeconds").ifPresent(spec::ttl);
+    in.field(in::asSeconds, "lingerSeconds").ifPresent(spec::linger);
+    in.object("resources").map(SpecDocument::limits).ifPresent(spec::limits);
+    in.object("network").map(SpecDocument::network).ifPresent(spec::network);
+    in.field(in.asOneOf(ContainerType.class), "containerType", "container_type")
+        .ifPresent(spec::containerType);
+    in.field(in::asInt, "gpus").ifPresent(spec::gpus);
+    in.done(SpecDocumentV1.ONLY_HERE);
+    return spec.unchecked();
+  }
+
+  private Optional<SandboxId> asId(String field, @Nullable Object value) {
+    return in.asText(field, value)
+        .flatMap(
+            text ->
+                SandboxId.isValid(text)
+                    ? Optional.of(new SandboxId(text))
+                    : in.refuse(
+                        field,
+                        "must be 1 to 32 lower-case letters and digits: '"
+                            + DocumentReader.brief(text)
+                            + "'"));
+  }
+
+  private Optional<Path> asPath(String field, @Nullable Object value) {
+    return in.asText(field, value)
+        .flatMap(
+            text -> {
+              try {
+                return Optional.of(Path.of(text));
+              } catch (InvalidPathException e) {
+                return in.refuse(field, "is not a path: " + e.getReason());
+              }
+            });
+  }
+
+  private Optional<Volume> asVolume(String field, @Nullable Object value) {
+    return in.asObject(field, value).flatMap(SpecDocument::volume);
+  }
+
+  private static Optional<Volume> volume(DocumentReader in) {
+    Volume.Type type = in.field(in.asOneOf(Volume.Type.class), "type").orElse(Volume.Type.BIND);
+    Optional<String> source =
+        type == Volume.Type.TMPFS
+            ? Optional.of(in.field(in::asText, "source").orElse(""))
+            : in.required(in::asText, "source");
+    Optional<String> destination = in.required(in::asText, "destination");
+    boolean readOnly = in.field(in::asFlag, "readonly", "readOnly").orElse(false);
+    in.done();
+    return source.flatMap(from -> destination.map(to -> new Volume(type, from, to, readOnly)));
+  }
+
+  private Optional<Bytes> asContent(String field, @Nullable Object value) {
+    return switch (value) {
+      case String text -> Optional.of(Bytes.utf8(text));
+      case Map<?, ?> object ->
+          in.asObject(field, object)
+              .flatMap(
+                  content -> {
+                    Optional<Bytes> bytes = content.required(this::asBase64, "base64");
+                    content.done();
+                    return bytes;
+                  });
+      case null, default -> in.refuse(field, "must be text, or an object with base64");
+    };
+  }
+
+  private Optional<Bytes> asBase64(String field, @Nullable Object value) {
+    return in.asText(field, value)
+        .flatMap(
+            text -> {
+              try {
+                return Optional.of(Bytes.of(Base64.getDecoder().decode(text)));
+              } catch (IllegalArgumentException e) {
+                return in.refuse(field, "is not base64: " + e.getMessage());
+              }
+            });
+  }
+
+  private Optional<Command> asCommand(String field, @Nullable Object value) {
+    return switch (value) {
+      case String text -> checked(field, () -> Command.shell(text));
+      case Map<?, ?> object -> in.asObject(field, object).flatMap(fields -> command(field, fields));
+      case null, default ->
+          in.refuse(field, "must be text for the shell, or an object with command");
+    };
+  }
+
+  private Optional<Command> command(String field, DocumentReader in) {
+    Command.Mode mode = in.field(in.asOneOf(Command.Mode.class), "mode").orElse(Command.Mode.SHELL);
+    Optional<String> program = in.required(in::asText, "command");
+    List<String> args = in.list(in::asText, "args");
+    Map<String, String> env = in.entries(in::asText, "env");
+    Optional<String> cwd = in.field(in::asText, "cwd");
+    Optional<String> user = in.field(in::asText, "user");
+    boolean stdin = in.field(in::asFlag, "stdin").orElse(false);
+    Optional<Duration> timeout = in.field(in::asSeconds, "timeoutSeconds");
+    Optional<String> tag = in.field(in::asText, "tag");
+    in.done();
+    return program.flatMap(
+        text ->
+            checked(
+                field, () -> new Command(mode, text, args, env, cwd, user, stdin, timeout, tag)));
+  }
+
+  private Optional<Command> checked(String field, Supplier<Command> command) {
+    try {
+      return Optional.of(command.get());
+    } catch (InvalidRequest e) {
+      return in.refuse(field, "is refused: " + e.fault().what());
+    }
+  }
+
+  private static ResourceLimits limits(DocumentReader resources) {
+    ResourceLimits defaults = ResourceLimits.DEFAULT;
+    ResourceLimits limits =
+        new ResourceLimits(
+            resources.field(resources::asDecimal, "cpu").orElse(defaults.cpu()),
+            resources.field(resources::asLong, "memory").orElse(defaults.memoryMb()),
+            resources.field(resources::asLong, "disk").orElse(defaults.diskMb()),
+            resources.field(resources::asInt, "fileDescriptors").orElse(defaults.fileDescriptors()),
+            resources.field(resources::asInt, "processes").orElse(defaults.processes()),
+            resources.field(resources::asInt, "networkBandwidth").orElse(defaults.bandwidthMbps()),
+            resources.field(resources::asSeconds, "timeoutSeconds"));
+    resources.done();
+    return limits;
+  }
+
+  private static Network network(DocumentReader network) {
+    Optional<NetworkMode> mode = network.field(network.asOneOf(NetworkMode.class), "mode");
+    Optional<Boolean> enabled = network.field(network::asFlag, "enabled");
+    if (mode.isPresent()
+        && enabled.isPresent()
+        && enabled.get() == (mode.get() == NetworkMode.NONE)) {
+      network.refuse("network.enabled", "contradicts network.mode");
+    }
+    Optional<NetworkMode> meant =
+        mode.or(() -> enabled.map(on -> on ? NetworkMode.BRIDGE : NetworkMode.NONE));
+    Network read =
+        new Network(
+            meant,
+            network.list(network::asText, "allowDomains"),
+            network.list(network::asText, "blockDomains"),
+            network.list(network::asInt, "exposePorts"));
+    network.done();
+    return read;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.isola.spi.spec;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The first form of the spec's document, which was flat, and the way from it to the current one.
+ *
+ * <pre>{@code
+ * {"apiVersion": "v1", "image": "python", "networkMode": "none",
+ *  "resourceLimits": {"cpuCount": 2, "memoryMB": 2048}}
+ * }</pre>
+ */
+final class SpecDocumentV1 {
+  private static final String LIMITS = "resourceLimits";
+  private static final List<String> KEPT =
+      List.of("workspacePath", "workspaceMount", "image", "env", "user");
+  private static final Map<String, String> LIMIT_NAMES =
+      new TreeMap<>(
+          Map.of(
+              "cpuCount", "cpu",
+              "memoryMB", "memory",
+              "diskMB", "disk",
+              "timeoutSeconds", "timeoutSeconds"));
+
+  /** The fields that only this form has, with where they are, for those who forget the version. */
+  static final Map<String, String> ONLY_HERE =
+      Map.of(LIMITS, "apiVersion v1", "networkMode", "apiVersion v1");
+
+  private SpecDocumentV1() {}
+
+  /**
+   * Returns {@code v1} in the form of version 2. Fields that version 1 does not have are left out;
+   * {@link #nameUnknown} tells them. A value of the wrong type is handed on as it is, for the
+   * reader of version 2 to refuse.
+   */
+  static Map<String, @Nullable Object> migrate(Map<?, ?> v1) {
+    Map<String, @Nullable Object> v2 = new LinkedHashMap<>();
+    v2.put("apiVersion", ApiVersion.V2.wireName());
+    for (String name : KEPT) {
+      v2.put(name, v1.get(name));
+    }
+    Object mode = v1.get("networkMode");
+    if (mode != null) {
+      Map<String, @Nullable Object> network = new LinkedHashMap<>();
+      network.put("mode", mode);
+      v2.put("network", network);
+    }
+    v2.put(
+        "resources", v1.get(LIMITS) instanceof Map<?, ?> limits ? renamed(limits) : v1.get(LIMITS));
+    return v2;
+  }
+
+  private static Map<String, @Nullable Object> renamed(Map<?, ?> limits) {
+    Map<String, @Nullable Object> resources = new LinkedHashMap<>();
+    LIMIT_NAMES.forEach((old, name) -> resources.put(name, limits.get(old)));
+    return resources;
+  }
+
+  /** Names the fields of {@code v1} that version 1 does not have. */
+  static void nameUnknown(Map<?, ?> v1, List<Violation> violations) {
+    DocumentReader document = DocumentReader.of(v1, violations);
+    document.expect("apiVersion", LIMITS, "networkMode");
+    document.expect(KEPT.toArray(String[]::new));
+    document.done(SpecDocument.ONLY_IN_V2);
+    if (v1.get(LIMITS) instanceof Map<?, ?>) {
+      document
+          .object(LIMITS)
+          .ifPresent(
+              limits -> {
+                limits.expect(LIMIT_NAMES.keySet().toArray(String[]::new));
+                limits.done();
+              });
+    }
+  }
+
+  /** Returns what the field {@code v2} is called in version 1, so that a caller finds it. */
+  static String nameOf(String v2) {
+    for (Map.Entry<String, String> limit : LIMIT_NAMES.entrySet()) {
+      if (v2.equals("resources." + limit.getValue())) {
+        return LIMITS + "." + limit.getKey();
+      }
+    }
+    return switch (v2) {
+      case "resources" -> LIMITS;
+      case "network.mode" -> "networkMode";
+      default -> v2;
+    };
+  }
+}

@@ -1,0 +1,123 @@
+package dev.isola.spi.spec;
+
+import dev.isola.spi.Bytes;
+import dev.isola.spi.exec.Command;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Writes a spec as a document of the current version. */
+final class SpecDocumentWriter {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+  private static final Duration MILLISECOND = Duration.ofMillis(1);
+
+  private SpecDocumentWriter() {}
+
+  static Map<String, Object> write(SandboxSpec spec) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("apiVersion", ApiVersion.CURRENT.wireName());
+    document.put("id", spec.id().value());
+    spec.image().ifPresent(image -> document.put("image", image));
+    document.put("env", spec.env());
+    spec.cwd().ifPresent(cwd -> document.put("cwd", cwd));
+    spec.user().ifPresent(user -> document.put("user", user));
+    spec.workspacePath().ifPresent(path -> document.put("workspacePath", path.toString()));
+    document.put("workspaceMount", spec.workspaceMount());
+    document.put("volumes", spec.volumes().stream().map(SpecDocumentWriter::volume).toList());
+    document.put("seedFiles", seedFiles(spec.seedFiles()));
+    spec.init().ifPresent(init -> document.put("init", command(init)));
+    document.put("startupTimeoutMs", count(spec.startupTimeout(), MILLISECOND));
+    document.put("tags", spec.tags());
+    spec.ttl().ifPresent(ttl -> document.put("ttlSeconds", count(ttl, SECOND)));
+    spec.linger().ifPresent(linger -> document.put("lingerSeconds", count(linger, SECOND)));
+    document.put("resources", limits(spec.limits()));
+    document.put("network", network(spec.network()));
+    document.put("containerType", name(spec.containerType()));
+    document.put("gpus", spec.gpus());
+    return document;
+  }
+
+  private static Map<String, Object> volume(Volume volume) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("type", name(volume.type()));
+    document.put("source", volume.source());
+    document.put("destination", volume.destination());
+    document.put("readonly", volume.readOnly());
+    return document;
+  }
+
+  /** Content that is text is written as text, for the person who reads the document. */
+  private static Map<String, Object> seedFiles(Map<String, Bytes> files) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    files.forEach(
+        (path, content) -> {
+          String text = content.utf8();
+          document.put(
+              path,
+              Bytes.utf8(text).equals(content)
+                  ? text
+                  : Map.of("base64", Base64.getEncoder().encodeToString(content.toArray())));
+        });
+    return document;
+  }
+
+  private static Object command(Command command) {
+    if (command.equals(plainShell(command))) {
+      return command.program();
+    }
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("mode", name(command.mode()));
+    document.put("command", command.program());
+    document.put("args", command.args());
+    document.put("env", command.env());
+    command.cwd().ifPresent(cwd -> document.put("cwd", cwd));
+    command.user().ifPresent(user -> document.put("user", user));
+    document.put("stdin", command.stdin());
+    command.timeout().ifPresent(limit -> document.put("timeoutSeconds", count(limit, SECOND)));
+    command.tag().ifPresent(tag -> document.put("tag", tag));
+    return document;
+  }
+
+  private static Command plainShell(Command command) {
+    return Command.shell(command.program());
+  }
+
+  private static Map<String, Object> limits(ResourceLimits limits) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("cpu", limits.cpu());
+    document.put("memory", limits.memoryMb());
+    document.put("disk", limits.diskMb());
+    document.put("fileDescriptors", limits.fileDescriptors());
+    document.put("processes", limits.processes());
+    document.put("networkBandwidth", limits.bandwidthMbps());
+    limits.timeout().ifPresent(limit -> document.put("timeoutSeconds", count(limit, SECOND)));
+    return document;
+  }
+
+  private static Map<String, Object> network(Network network) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    network.mode().ifPresent(mode -> document.put("mode", name(mode)));
+    document.put("allowDomains", List.copyOf(network.allowDomains()));
+    document.put("blockDomains", List.copyOf(network.blockDomains()));
+    document.put("exposePorts", List.copyOf(network.exposePorts()));
+    return document;
+  }
+
+  /** Returns {@code duration} in units of {@code unit}, with a fraction only where there is one. */
+  private static Number count(Duration duration, Duration unit) {
+    BigDecimal nanos =
+        BigDecimal.valueOf(duration.getSeconds())
+            .movePointRight(9)
+            .add(BigDecimal.valueOf(duration.getNano()));
+    BigDecimal count = nanos.divide(BigDecimal.valueOf(unit.toNanos())).stripTrailingZeros();
+    return count.scale() <= 0 ? count.longValueExact() : count;
+  }
+
+  private static String name(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,182 @@
+package dev.isola.spi.spec;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** The rules a spec keeps. All of them are looked at, so a caller learns everything that is wrong at once. */
+public final class SpecValidation {
+  private static final Pattern ENV_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
+  private static final Pattern VOLUME_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
+  private static final Pattern DOMAIN =
+      Pattern.compile("(\\*\\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
+  private static final Duration LONGEST = Duration.ofDays(3650);
+  private static final int MOST_SEED_BYTES = 64 * 1024 * 1024;
+
+  private final List<Violation> found = new ArrayList<>();
+
+  private SpecValidation() {}
+
+  /** Returns what is wrong with {@code spec}; looks at the spec alone, not at any machine. */
+  public static List<Violation> violations(SandboxSpec spec) {
+    SpecValidation validation = new SpecValidation();
+    validation.checkBasics(spec);
+    validation.checkFolders(spec);
+    validation.checkVolumes(spec);
+    validation.checkLimits(spec.limits());
+    validation.checkNetwork(spec.network());
+    return List.copyOf(validation.found);
+  }
+
+  /** Returns what {@code spec} names on this host that is not there. Providers that use host paths call it first. */
+  public static List<Violation> hostViolations(SandboxSpec spec) {
+    SpecValidation validation = new SpecValidation();
+    spec.workspacePath()
+        .ifPresent(
+            path -> validation.require(Files.isDirectory(path), "workspacePath", "is not a folder on this host: " + path));
+    for (Volume volume : spec.volumes()) {
+      if (volume.type() == Volume.Type.BIND) {
+        validation.require(
+            Files.exists(Path.of(volume.source())), "volumes", "has a source that does not exist on this host: " + volume.source());
+      }
+    }
+    return List.copyOf(validation.found);
+  }
+
+  /** Throws when there is anything in {@code violations}. */
+  public static void refuse(List<Violation> violations) {
+    if (violations.isEmpty()) {
+      return;
+    }
+    Fault fault =
+        Fault.of(
+            ErrorCode.INVALID_SPEC,
+            "the spec is invalid: " + String.join("; ", violations.stream().map(Violation::toString).toList()),
+            violations.size() == 1 ? "correct this field" : "correct these " + violations.size() + " fields");
+    for (Violation violation : violations) {
+      String before = fault.context().get(violation.field());
+      fault = fault.with(violation.field(), (before == null ? "" : before + "; ") + violation.problem());
+    }
+    throw fault.exception();
+  }
+
+  private void checkBasics(SandboxSpec spec) {
+    spec.image().ifPresent(image -> text("image", image, 512));
+    spec.env()
+        .forEach(
+            (name, value) -> {
+              require(ENV_NAME.matcher(name).matches(), "env", "has a name that is not one: '" + name + "'");
+              require(value.indexOf('\0') < 0, "env." + name, "contains a NUL");
+            });
+    spec.user().ifPresent(user -> text("user", user, 128));
+    positive("startupTimeout", spec.startupTimeout());
+    spec.ttl().ifPresent(ttl -> positive("ttl", ttl));
+    spec.linger()
+        .ifPresent(
+            linger ->
+                require(
+                    !linger.isNegative() && linger.compareTo(LONGEST) <= 0,
+                    "linger",
+                    "must be 0 to 3650 days"));
+    require(spec.tags().size() <= 64, "tags", "has more than 64 entries");
+    spec.tags()
+        .forEach(
+            (name, value) -> {
+              text("tags", name, 128);
+              require(value.length() <= 1024, "tags." + name, "is longer than 1024 characters");
+            });
+    require(spec.gpus() >= 0 && spec.gpus() <= 64, "gpus", "must be 0 to 64");
+  }
+
+  private void checkFolders(SandboxSpec spec) {
+    absolute("workspaceMount", spec.workspaceMount());
+    require(!spec.workspaceMount().equals("/"), "workspaceMount", "cannot be the root folder");
+    spec.cwd().ifPresent(cwd -> absolute("cwd", cwd));
+    spec.workspacePath()
+        .ifPresent(path -> require(path.isAbsolute(), "workspacePath", "must be absolute: " + path));
+    long seedBytes = 0;
+    for (var seed : spec.seedFiles().entrySet()) {
+      text("seedFiles", seed.getKey(), 4096);
+      require(noDotDot(seed.getKey()), "seedFiles", "has a path with '..': " + seed.getKey());
+      seedBytes += seed.getValue().size();
+    }
+    require(seedBytes <= MOST_SEED_BYTES, "seedFiles", "hold more than 64 MiB; upload them after create");
+  }
+
+  private void checkVolumes(SandboxSpec spec) {
+    Set<String> destinations = new HashSet<>();
+    for (Volume volume : spec.volumes()) {
+      absolute("volumes", volume.destination());
+      require(!volume.destination().equals("/"), "volumes", "cannot be mounted on the root folder");
+      require(destinations.add(volume.destination()), "volumes", "mount twice on " + volume.destination());
+      switch (volume.type()) {
+        case BIND -> absolute("volumes", volume.source());
+        case VOLUME ->
+            require(
+                VOLUME_NAME.matcher(volume.source()).matches(), "volumes", "has a name that is not one: '" + volume.source() + "'");
+        case TMPFS -> require(volume.source().isEmpty(), "volumes", "of type tmpfs have no source");
+      }
+    }
+  }
+
+  private void checkLimits(ResourceLimits limits) {
+    require(limits.cpu() > 0 && limits.cpu() <= 1024, "limits.cpu", "must be more than 0 and at most 1024");
+    within("limits.memoryMb", limits.memoryMb(), 4, 64L << 20);
+    within("limits.diskMb", limits.diskMb(), 1, 1L << 30);
+    within("limits.fileDescriptors", limits.fileDescriptors(), 16, 1 << 20);
+    within("limits.processes", limits.processes(), 1, 1 << 22);
+    within("limits.bandwidthMbps", limits.bandwidthMbps(), 1, 1 << 20);
+    limits.timeout().ifPresent(timeout -> positive("limits.timeout", timeout));
+  }
+
+  private void checkNetwork(Network network) {
+    network.allowDomains().forEach(domain -> domain("network.allowDomains", domain));
+    network.blockDomains().forEach(domain -> domain("network.blockDomains", domain));
+    network.exposePorts().forEach(port -> within("network.exposePorts", port, 1, 65_535));
+    require(
+        network.mode().filter(mode -> mode == NetworkMode.NONE).isEmpty() || network.allowDomains().isEmpty(),
+        "network.allowDomains",
+        "has entries although the mode is none");
+  }
+
+  private void domain(String field, String domain) {
+    require(domain.length() <= 253 && DOMAIN.matcher(domain).matches(), field, "has an entry that is no domain: '" + domain + "'");
+  }
+
+  private void text(String field, String value, int longest) {
+    require(!value.isBlank(), field, "is blank");
+    require(value.length() <= longest, field, "is longer than " + longest + " characters");
+    require(value.indexOf('\0') < 0, field, "contains a NUL");
+  }
+
+  private void absolute(String field, String path) {
+    require(path.startsWith("/"), field, "must be an absolute path: '" + path + "'");
+    require(noDotDot(path), field, "contains '..': '" + path + "'");
+    require(path.indexOf('\0') < 0, field, "contains a NUL");
+  }
+
+  private void positive(String field, Duration duration) {
+    require(duration.isPositive() && duration.compareTo(LONGEST) <= 0, field, "must be more than 0 and at most 3650 days");
+  }
+
+  private void within(String field, long value, long least, long most) {
+    require(value >= least && value <= most, field, "must be " + least + " to " + most + ": " + value);
+  }
+
+  private static boolean noDotDot(String path) {
+    return !List.of(path.split("/")).contains("..");
+  }
+
+  private void require(boolean ok, String field, String problem) {
+    if (!ok) {
+      found.add(new Violation(field, problem));
+    }
+  }
+}

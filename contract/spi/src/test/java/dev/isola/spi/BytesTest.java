@@ -1,0 +1,45 @@
+package dev.isola.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+class BytesTest {
+
+  @Property
+  void keepsItsContent(@ForAll byte[] content) {
+    Bytes bytes = Bytes.of(content);
+
+    assertThat(bytes.toArray()).isEqualTo(content);
+    assertThat(bytes.size()).isEqualTo(content.length);
+    assertThat(bytes).isEqualTo(Bytes.of(content)).hasSameHashCodeAs(Bytes.of(content));
+  }
+
+  @Test
+  void cannotBeChangedFromOutside() {
+    byte[] content = {1, 2, 3};
+    Bytes bytes = Bytes.of(content);
+    content[0] = 9;
+    bytes.toArray()[1] = 9;
+
+    assertThat(bytes.toArray()).containsExactly(1, 2, 3);
+  }
+
+  @Test
+  void differsByContent() {
+    assertThat(Bytes.utf8("a")).isNotEqualTo(Bytes.utf8("b")).isNotEqualTo("a");
+  }
+
+  @Test
+  void decodesUtf8AndReplacesWhatIsNot() {
+    assertThat(Bytes.utf8("grüße €").utf8()).isEqualTo("grüße €");
+    assertThat(Bytes.of(new byte[] {'a', (byte) 0xff, 'b'}).utf8()).isEqualTo("a\ufffdb");
+  }
+
+  @Test
+  void printsItsSizeOnly() {
+    assertThat(Bytes.utf8("content")).hasToString("7 bytes");
+  }
+}

@@ -1,0 +1,80 @@
+package dev.isola.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Volume;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The records of the contract keep their own copies. */
+class RecordsTest {
+
+  @Test
+  void providerInfo() {
+    Set<Class<? extends Capability>> capabilities = new HashSet<>(Set.of(Attaching.class));
+    List<Requirement> requirements = new ArrayList<>();
+    SpecSupport support = new SpecSupport(false, false, Set.of(), Set.of(), Set.of());
+    ProviderInfo info =
+        new ProviderInfo(
+            "memory",
+            "a test double",
+            ApiVersion.CURRENT,
+            Isolation.PROCESS,
+            capabilities,
+            support,
+            requirements,
+            "nothing to clean",
+            Duration.ofMillis(1));
+    capabilities.clear();
+    requirements.add(new Requirement("kvm", true, false, "no /dev/kvm", "load the module"));
+
+    assertThat(info.capabilities()).containsExactly(Attaching.class);
+    assertThat(info.requirements()).isEmpty();
+  }
+
+  @Test
+  void specSupport() {
+    Set<NetworkMode> modes = new HashSet<>(Set.of(NetworkMode.NONE));
+    Set<Volume.Type> types = new HashSet<>(Set.of(Volume.Type.BIND));
+    Set<LimitKind> limits = new HashSet<>(Set.of(LimitKind.CPU));
+    SpecSupport support = new SpecSupport(true, true, modes, types, limits);
+    modes.clear();
+    types.clear();
+    limits.clear();
+
+    assertThat(support.networkModes()).containsExactly(NetworkMode.NONE);
+    assertThat(support.volumeTypes()).containsExactly(Volume.Type.BIND);
+    assertThat(support.enforcedLimits()).containsExactly(LimitKind.CPU);
+  }
+
+  @Test
+  void sightingAndProviderConfig() {
+    Map<String, String> map = new HashMap<>(Map.of("pid", "1"));
+    Sighting sighting = new Sighting(new SandboxId("a"), SandboxState.RUNNING, Instant.EPOCH, map);
+    ProviderConfig config = new ProviderConfig(map);
+    map.clear();
+
+    assertThat(sighting.details()).containsEntry("pid", "1");
+    assertThat(config.get("pid")).contains("1");
+    assertThat(config.get("socket")).isEmpty();
+    assertThat(ProviderConfig.EMPTY.settings()).isEmpty();
+  }
+
+  @Test
+  void health() {
+    assertThat(new Health.Healthy("ok").healthy()).isTrue();
+    assertThat(new Health.Unhealthy("no bwrap", "apt install bubblewrap").healthy()).isFalse();
+  }
+}

@@ -1,0 +1,191 @@
+package dev.isola.spi.exec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.InvalidRequest;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** X2: shell mode quotes its arguments, argv mode takes them as they are. */
+class CommandTest {
+
+  @Provide
+  Arbitrary<List<String>> nasty() {
+    Arbitrary<String> known =
+        Arbitraries.of(
+            "",
+            " ",
+            "'",
+            "''",
+            "\"",
+            "\\",
+            "$HOME",
+            "$(id)",
+            "`id`",
+            "a'b\"c",
+            "-n",
+            "--",
+            "*",
+            "~",
+            "#",
+            "!",
+            "a\nb",
+            "\n",
+            "\t",
+            "\r",
+            "&&",
+            "|",
+            ";",
+            ">x",
+            "é€😀",
+            "\u001b[31m",
+            "%s",
+            "\\0",
+            "'\\''");
+    Arbitrary<String> made =
+        Arbitraries.strings()
+            .withChars("'\"\\$`*?[]{}()<>|&;#~! \t\n\r=%^-azé€\u007f\u0001")
+            .ofMaxLength(24);
+    return Arbitraries.oneOf(known, made).list().ofMinSize(1).ofMaxSize(6);
+  }
+
+  @Property(tries = 150)
+  void argumentsSurviveTheShell(@ForAll("nasty") List<String> args) throws Exception {
+    Command command = Command.shell("printf '%s\\0'", args.toArray(String[]::new));
+
+    assertThat(run(command))
+        .isEqualTo(args.stream().map(arg -> arg + "\0").collect(Collectors.joining()));
+  }
+
+  @Property(tries = 60)
+  void whatIsDisplayedCanBeTyped(@ForAll("nasty") List<String> args) throws Exception {
+    List<String> all = new ArrayList<>(List.of("%s\\0"));
+    all.addAll(args);
+    Command command = Command.argv("/usr/bin/printf", all);
+
+    assertThat(run(Command.shell(command.display()))).isEqualTo(run(command));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-x", "+x", "--", "-"})
+  void aShellTextThatLooksLikeAnOptionIsStillRun(String text) throws Exception {
+    Process shell = new ProcessBuilder(Command.shell(text).words()).start();
+
+    assertThat(new String(shell.getErrorStream().readAllBytes(), StandardCharsets.UTF_8))
+        .contains(text)
+        .contains("not found");
+    assertThat(shell.waitFor()).isEqualTo(127);
+  }
+
+  @Test
+  void shellModeIsShMinusC() {
+    assertThat(Command.shell("echo $X").words()).containsExactly("/bin/sh", "-c", "echo $X");
+    assertThat(Command.shell("echo", "a b", "c").words())
+        .containsExactly("/bin/sh", "-c", "echo 'a b' 'c'");
+  }
+
+  @Test
+  void argvModeHasNoShell() {
+    assertThat(Command.argv("echo", "$X", "a b").words()).containsExactly("echo", "$X", "a b");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      value = {
+        "plain,plain",
+        "a b,'a b'",
+        "``,''",
+        "it's,'it'\\''s'",
+        "x=1,x=1",
+        "é,'é'",
+        "a$b,'a$b'"
+      })
+  void displayQuotesOnlyWhatNeedsIt(String arg, String shown) {
+    assertThat(Command.argv("echo", arg == null ? "" : arg).display()).isEqualTo("echo " + shown);
+  }
+
+  @Test
+  void displayKeepsTheShellTextAsTyped() {
+    assertThat(Command.shell("a | b > c").display()).isEqualTo("a | b > c");
+  }
+
+  @Test
+  void theWithMethodsAddUp() {
+    Command command =
+        Command.argv("make")
+            .withEnv("A", "1")
+            .withEnv(Map.of("A", "2", "B", "3"))
+            .withCwd("/src")
+            .withUser("agent")
+            .withStdin()
+            .withTimeout(Duration.ofSeconds(5))
+            .withTag("build");
+
+    assertThat(command.env()).containsOnly(Map.entry("A", "2"), Map.entry("B", "3"));
+    assertThat(command.cwd()).contains("/src");
+    assertThat(command.user()).contains("agent");
+    assertThat(command.stdin()).isTrue();
+    assertThat(command.timeout()).contains(Duration.ofSeconds(5));
+    assertThat(command.tag()).contains("build");
+    assertThat(Command.argv("make").stdin()).isFalse();
+  }
+
+  @Test
+  void everythingWrongIsNamedAtOnce() {
+    assertThatExceptionOfType(InvalidRequest.class)
+        .isThrownBy(
+            () ->
+                new Command(
+                    Command.Mode.ARGV,
+                    "",
+                    List.of("a\0"),
+                    Map.of("A=B", "1", "C", "\0"),
+                    Optional.of("\0"),
+                    Optional.of("\0"),
+                    false,
+                    Optional.of(Duration.ZERO),
+                    Optional.empty()))
+        .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_REQUEST))
+        .withMessageContainingAll(
+            "command is empty",
+            "args contains a NUL",
+            "env has the name 'A=B'",
+            "env contains a NUL",
+            "cwd contains a NUL",
+            "user contains a NUL",
+            "timeout is not positive");
+  }
+
+  @Test
+  void aNegativeTimeoutAndAnEmptyEnvNameAreRefused() {
+    assertThatExceptionOfType(InvalidRequest.class)
+        .isThrownBy(() -> Command.argv("x").withTimeout(Duration.ofMillis(-1)));
+    assertThatExceptionOfType(InvalidRequest.class)
+        .isThrownBy(() -> Command.argv("x").withEnv("", "1"));
+  }
+
+  private static String run(Command command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command.words()).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    return output;
+  }
+}

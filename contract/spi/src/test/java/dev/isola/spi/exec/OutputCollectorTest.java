@@ -1,0 +1,128 @@
+package dev.isola.spi.exec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.isola.spi.Bytes;
+import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
+
+/** Output is kept in bounded memory: the head, the tail and exact counts. */
+class OutputCollectorTest {
+
+  @Property
+  void keepsWhatANaiveModelKeeps(
+      @ForAll @Size(max = 40) List<byte[]> pieces,
+      @ForAll @IntRange(max = 64) int head,
+      @ForAll @IntRange(max = 64) int tail) {
+    matchesModel(pieces, head, tail);
+  }
+
+  /** Pieces and limits around the sizes at which the buffers grow. */
+  @Property(tries = 300)
+  void keepsWhatANaiveModelKeepsOfLargePieces(
+      @ForAll @Size(max = 12) List<@IntRange(max = 5000) Integer> sizes,
+      @ForAll @IntRange(max = 5000) int head,
+      @ForAll @IntRange(max = 5000) int tail) {
+    matchesModel(sizes.stream().map(OutputCollectorTest::counting).toList(), head, tail);
+  }
+
+  private static void matchesModel(List<byte[]> pieces, int head, int tail) {
+    OutputCollector collector = new OutputCollector(new OutputLimit(head, tail));
+    ByteArrayOutputStream model = new ByteArrayOutputStream();
+    for (byte[] piece : pieces) {
+      collector.add(piece);
+      model.writeBytes(piece);
+
+      byte[] all = model.toByteArray();
+      int headEnd = Math.min(head, all.length);
+      int tailStart = Math.max(headEnd, all.length - tail);
+      assertThat(collector.captured())
+          .isEqualTo(
+              new CapturedOutput(
+                  Bytes.of(Arrays.copyOf(all, headEnd)),
+                  Bytes.of(Arrays.copyOfRange(all, tailStart, all.length)),
+                  all.length));
+    }
+  }
+
+  private static byte[] counting(int size) {
+    byte[] bytes = new byte[size];
+    for (int i = 0; i < size; i++) {
+      bytes[i] = (byte) i;
+    }
+    return bytes;
+  }
+
+  @Test
+  void nothingIsKeptOfNothing() {
+    CapturedOutput captured = new OutputCollector(OutputLimit.DEFAULT).captured();
+
+    assertThat(captured).isEqualTo(new CapturedOutput(Bytes.utf8(""), Bytes.utf8(""), 0));
+    assertThat(captured.truncated()).isFalse();
+    assertThat(captured.text()).isEmpty();
+  }
+
+  @Test
+  void whatFollowsALossIsTailAndWhatCameBeforeIsHead() {
+    OutputCollector collector = new OutputCollector(new OutputLimit(4, 4));
+    collector.add(utf8("ab"));
+    collector.addLost(0);
+    collector.add(utf8("cdefg"));
+    collector.addLost(10);
+    collector.add(utf8("hi"));
+
+    CapturedOutput captured = collector.captured();
+    assertThat(captured).isEqualTo(new CapturedOutput(Bytes.utf8("abcd"), Bytes.utf8("hi"), 19));
+    assertThat(captured.omitted()).isEqualTo(13);
+  }
+
+  @Test
+  void aLossBeforeTheHeadIsFullClosesIt() {
+    OutputCollector collector = new OutputCollector(new OutputLimit(4, 4));
+    collector.add(utf8("ab"));
+    collector.addLost(5);
+    collector.add(utf8("xyz"));
+
+    assertThat(collector.captured().text()).isEqualTo("ab\n[... 5 bytes omitted ...]\nxyz");
+  }
+
+  @Test
+  void textSaysWhatIsMissingAndJoinsWhatIsNot() {
+    OutputCollector collector = new OutputCollector(new OutputLimit(3, 3));
+    collector.add(utf8("abcdef"));
+    assertThat(collector.captured().text()).isEqualTo("abcdef");
+    assertThat(collector.captured().truncated()).isFalse();
+
+    collector.add(utf8("g"));
+    assertThat(collector.captured().text()).isEqualTo("abc\n[... 1 bytes omitted ...]\nefg");
+    assertThat(collector.captured().truncated()).isTrue();
+  }
+
+  @Test
+  void aCharacterCutBetweenHeadAndTailIsWhole() {
+    OutputCollector collector = new OutputCollector(new OutputLimit(1, 10));
+    collector.add(utf8("é!"));
+
+    assertThat(collector.captured().text()).isEqualTo("é!");
+  }
+
+  @Test
+  void limitsAreBounded() {
+    assertThat(new OutputLimit(0, 512 * 1024 * 1024).tail()).isEqualTo(512 * 1024 * 1024);
+    assertThatIllegalArgumentException().isThrownBy(() -> new OutputLimit(-1, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> new OutputLimit(0, -1));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new OutputLimit(512 * 1024 * 1024 + 1, 0));
+  }
+
+  private static byte[] utf8(String text) {
+    return Bytes.utf8(text).toArray();
+  }
+}

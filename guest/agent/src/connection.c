@@ -1,0 +1,481 @@
+#include "connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "loop.h"
+#include "sha256.h"
+#include "stream_table.h"
+
+enum {
+    GREETERS_MAX = 8,
+    GREETING_LIMIT = 1024,          /* longest payload of a peer that has proven nothing */
+    GREETING_SECONDS = 5,
+    OUTBOX_FULL = 1 << 20,          /* bulk data waits above this */
+    OUTBOX_BOUND = 16 << 20,        /* a server that asks and never reads is cut off here */
+    READ_PER_TURN = 1 << 20,
+};
+
+static const char MAGIC[] = "isola-agent";
+static const char SERVER_WORD[] = "isola-server";
+
+struct peer {
+    int in_fd, out_fd;
+    bool proven, fixed, repeat, dead;
+    struct watch in, out;           /* `out` is used only where the two descriptors differ */
+    struct timer timer;
+    struct frame_reader reader;
+    uint8_t *outbox;
+    size_t out_start, out_length, out_capacity;
+    bool want_write;
+    uint8_t nonce[NONCE_SIZE];
+    uint64_t since_ns;
+    struct peer *next;
+};
+
+static struct watch listener = {.fd = -1};
+static struct peer *greeters;
+static struct peer *server;
+static uint8_t secret_key[SECRET_SIZE];
+static const char *sandbox_id;
+static const struct connection_events *events;
+static bool room_wanted;
+
+extern uint64_t agent_started_ns;
+extern const char agent_build[];
+
+void connection_setup(const uint8_t *secret, const char *sandbox, const struct connection_events *e)
+{
+    memcpy(secret_key, secret, SECRET_SIZE);
+    sandbox_id = sandbox;
+    events = e;
+}
+
+bool connection_present(void)
+{
+    return server != NULL;
+}
+
+/* ---- sending ---- */
+
+static bool outbox_put(struct peer *p, const void *bytes, size_t length)
+{
+    if (length == 0) return true;
+    if (p->out_length + length > OUTBOX_BOUND) return false;
+    if (p->out_start + p->out_length + length > p->out_capacity) {
+        memmove(p->outbox, p->outbox + p->out_start, p->out_length);
+        p->out_start = 0;
+        size_t capacity = p->out_capacity ? p->out_capacity : 16384;
+        while (capacity < p->out_length + length) capacity *= 2;
+        if (capacity > p->out_capacity) {
+            uint8_t *bigger = realloc(p->outbox, capacity);
+            if (!bigger) return false;
+            p->outbox = bigger;
+            p->out_capacity = capacity;
+        }
+    }
+    memcpy(p->outbox + p->out_start + p->out_length, bytes, length);
+    p->out_length += length;
+    return true;
+}
+
+/* Returns false when the peer is gone or its outbox is beyond all bounds. */
+static bool peer_send(struct peer *p, enum frame_type type, uint32_t stream, const void *head, size_t head_length,
+                      const void *payload, size_t length)
+{
+    uint8_t header[FRAME_HEADER];
+    put_u32(header, (uint32_t)(head_length + length));
+    header[4] = (uint8_t)type;
+    put_u32(header + 5, stream);
+    struct iovec parts[3] = {
+        {header, sizeof header}, {(void *)(uintptr_t)head, head_length}, {(void *)(uintptr_t)payload, length}};
+    size_t sent = 0;
+    if (p->out_length == 0) {
+        ssize_t n = writev(p->out_fd, parts, 3);
+        if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
+        if (n > 0) sent = (size_t)n;
+    }
+    for (int i = 0; i < 3; i++) {
+        size_t skip = sent < parts[i].iov_len ? sent : parts[i].iov_len;
+        sent -= skip;
+        if (!outbox_put(p, (const uint8_t *)parts[i].iov_base + skip, parts[i].iov_len - skip)) return false;
+    }
+    if (p->out_length && !p->want_write) {
+        p->want_write = true;
+        loop_wake();    /* the loop asks for EPOLLOUT; we may be a worker */
+    }
+    return true;
+}
+
+bool connection_send(enum frame_type type, uint32_t stream, const void *head, size_t head_length,
+                     const void *payload, size_t length)
+{
+    if (!server || server->dead) return false;
+    if (peer_send(server, type, stream, head, head_length, payload, length)) return true;
+    server->dead = true;    /* noticed by connection_turn */
+    loop_wake();
+    return false;
+}
+
+bool connection_has_room(void)
+{
+    if (server && !server->dead && server->out_length < OUTBOX_FULL) return true;
+    room_wanted = true;
+    return false;
+}
+
+static void send_fields(struct peer *p, enum frame_type type, struct builder *b)
+{
+    pthread_mutex_lock(&stream_lock);
+    if (!peer_send(p, type, 0, NULL, 0, b->data, b->length)) p->dead = true;
+    pthread_mutex_unlock(&stream_lock);
+    builder_free(b);
+}
+
+/* Sends what is queued; true when the outbox is empty. With stream_lock held. */
+static bool flush(struct peer *p)
+{
+    while (p->out_length) {
+        ssize_t n = write(p->out_fd, p->outbox + p->out_start, p->out_length);
+        if (n < 0) {
+            if (errno == EINTR) continue;
+            if (errno != EAGAIN) p->dead = true;
+            return false;
+        }
+        p->out_start += (size_t)n;
+        p->out_length -= (size_t)n;
+    }
+    p->out_start = 0;
+    if (p->out_capacity > 256 * 1024) {
+        free(p->outbox);
+        p->outbox = NULL;
+        p->out_capacity = 0;
+    }
+    return true;
+}
+
+/* ---- peers ---- */
+
+static void update_watch(struct peer *p)
+{
+    uint32_t write_events = p->want_write ? EPOLLOUT : 0;
+    if (p->in_fd == p->out_fd) {
+        loop_watch(&p->in, EPOLLIN | write_events);
+    } else {
+        loop_watch(&p->in, EPOLLIN);
+        if (write_events || p->out.added) loop_watch(&p->out, write_events);
+    }
+}
+
+static void peer_free(struct peer *p)
+{
+    loop_forget(&p->in);
+    loop_forget(&p->out);
+    timer_clear(&p->timer);
+    if (!p->fixed) {
+        close(p->in_fd);
+        if (p->out_fd != p->in_fd) close(p->out_fd);
+    }
+    frame_reader_free(&p->reader);
+    free(p->outbox);
+    free(p);
+}
+
+static void send_challenge(struct peer *p)
+{
+    struct builder b = {0};
+    build_bytes(&b, T_MAGIC, MAGIC, sizeof MAGIC - 1);
+    build_u64(&b, T_VERSION_MIN, PROTOCOL_VERSION);
+    build_u64(&b, T_VERSION_MAX, PROTOCOL_VERSION);
+    build_bytes(&b, T_NONCE, p->nonce, sizeof p->nonce);
+    send_fields(p, CHALLENGE, &b);
+}
+
+static void begin_greeting(struct peer *p)
+{
+    p->proven = false;
+    p->reader.limit = GREETING_LIMIT;
+    p->since_ns = now_ns();
+    if (getrandom(p->nonce, sizeof p->nonce, 0) != (ssize_t)sizeof p->nonce) {
+        p->dead = true;
+        return;
+    }
+    send_challenge(p);
+    timer_set(&p->timer, p->since_ns + (p->fixed ? 1u : GREETING_SECONDS) * 1000000000ull);
+    p->next = greeters;
+    greeters = p;
+}
+
+static void leave_greeters(struct peer *p)
+{
+    for (struct peer **at = &greeters; *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            p->next = NULL;
+            return;
+        }
+}
+
+static void peer_gone(struct peer *p)
+{
+    if (p == server) {
+        pthread_mutex_lock(&stream_lock);
+        server = NULL;
+        streams_drop_all();
+        pthread_mutex_unlock(&stream_lock);
+        streams_tell_dropped();
+        events->dropped();
+    } else {
+        leave_greeters(p);
+    }
+    if (p->fixed && p->repeat) {
+        /* The device stays; whoever comes next finds a fresh challenge. */
+        p->reader.start = p->reader.length = 0;
+        p->out_start = p->out_length = 0;
+        p->want_write = false;
+        p->dead = false;
+        /* Not watched until the timer looks again: with nobody at the other end it is always ready. */
+        loop_forget(&p->in);
+        loop_forget(&p->out);
+        begin_greeting(p);
+        timer_set(&p->timer, now_ns() + 100000000ull);
+        return;
+    }
+    peer_free(p);
+}
+
+void connection_drop(void)
+{
+    /* Only marked: we may be in the middle of reading its frames. connection_turn does the rest. */
+    if (server) server->dead = true;
+    loop_wake();
+}
+
+static void greeting_timer(struct timer *t)
+{
+    struct peer *p = (struct peer *)((char *)t - offsetof(struct peer, timer));
+    if (p->proven) return;
+    if (p->fixed) {
+        if (p->out_length == 0) send_challenge(p);
+        update_watch(p);
+        timer_set(&p->timer, now_ns() + 1000000000ull);
+        return;
+    }
+    peer_gone(p);
+}
+
+static void prove(const char *word, const uint8_t *first, const uint8_t *second, uint8_t out[PROOF_SIZE])
+{
+    uint8_t text[32 + 2 * NONCE_SIZE];
+    size_t word_length = strlen(word);
+    memcpy(text, word, word_length);
+    memcpy(text + word_length, first, NONCE_SIZE);
+    memcpy(text + word_length + NONCE_SIZE, second, NONCE_SIZE);
+    hmac_sha256(secret_key, SECRET_SIZE, text, word_length + 2 * NONCE_SIZE, out);
+}
+
+static bool greet(struct peer *p, const struct frame *f)
+{
+    struct fields fields = {f->payload, f->length};
+    struct field nonce, proof;
+    if (f->type != HELLO || f->stream != 0 || !fields_valid(fields)) return false;
+    if (fields_u64(fields, T_VERSION, 0) != PROTOCOL_VERSION) return false;
+    if (!fields_find(fields, T_NONCE, &nonce) || nonce.length != NONCE_SIZE) return false;
+    if (!fields_find(fields, T_PROOF, &proof) || proof.length != PROOF_SIZE) return false;
+    uint8_t expected[PROOF_SIZE];
+    prove(SERVER_WORD, p->nonce, nonce.value, expected);
+    if (!equal_in_constant_time(expected, proof.value, PROOF_SIZE)) return false;
+
+    uint8_t ours[PROOF_SIZE];
+    prove(MAGIC, nonce.value, p->nonce, ours);
+    leave_greeters(p);
+    timer_clear(&p->timer);
+    if (server) {
+        struct builder bye = {0};
+        build_text(&bye, T_REASON, "replaced");
+        send_fields(server, BYE, &bye);
+        peer_gone(server);
+    }
+    struct builder b = {0};
+    build_bytes(&b, T_PROOF, ours, sizeof ours);
+    build_u64(&b, T_VERSION, PROTOCOL_VERSION);
+    build_text(&b, T_BUILD, agent_build);
+    build_text(&b, T_SANDBOX, sandbox_id);
+    build_u64(&b, T_PID, (uint64_t)getpid());
+    build_u64(&b, T_WINDOW, AGENT_WINDOW);
+    build_u64(&b, T_UPTIME_MS, (now_ns() - agent_started_ns) / 1000000);
+    send_fields(p, WELCOME, &b);
+    p->proven = true;
+    p->reader.limit = FRAME_MAX;
+    pthread_mutex_lock(&stream_lock);
+    server = p;
+    pthread_mutex_unlock(&stream_lock);
+    events->connected();
+    return true;
+}
+
+static bool handle(struct peer *p, const struct frame *f)
+{
+    if (!p->proven) return greet(p, f);
+    if (f->type == PING) {
+        if (f->stream != 0 || f->length > 64) return false;
+        pthread_mutex_lock(&stream_lock);
+        bool ok = peer_send(p, PONG, 0, NULL, 0, f->payload, f->length);
+        pthread_mutex_unlock(&stream_lock);
+        return ok;
+    }
+    if (f->type == PONG) return f->stream == 0;
+    events->frame(f);
+    return true;
+}
+
+static void read_frames(struct peer *p)
+{
+    size_t taken = 0;
+    while (!p->dead && taken < READ_PER_TURN) {
+        size_t available;
+        uint8_t *room = frame_room(&p->reader, &available);
+        if (!room) {
+            p->dead = true;
+            return;
+        }
+        ssize_t n = read(p->in_fd, room, available);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) return;
+        if (n <= 0) {
+            p->dead = true;
+            return;
+        }
+        frame_filled(&p->reader, (size_t)n);
+        taken += (size_t)n;
+        struct frame f;
+        enum frame_result result = FRAME_NONE;
+        while (!p->dead && (result = frame_next(&p->reader, &f)) == FRAME_READY)
+            if (!handle(p, &f)) p->dead = true;
+        if (result == FRAME_BROKEN) p->dead = true;
+        if ((size_t)n < available) return;
+    }
+}
+
+static void peer_ready(struct peer *p, uint32_t what)
+{
+    if (what & EPOLLOUT) {
+        pthread_mutex_lock(&stream_lock);
+        if (flush(p)) p->want_write = false;
+        streams_wake_senders();
+        pthread_mutex_unlock(&stream_lock);
+    }
+    if (what & (EPOLLIN | EPOLLHUP | EPOLLERR)) read_frames(p);
+    if (p->dead) peer_gone(p);
+    else update_watch(p);
+}
+
+static void in_ready(struct watch *w, uint32_t what)
+{
+    peer_ready((struct peer *)((char *)w - offsetof(struct peer, in)), what);
+}
+
+static void out_ready(struct watch *w, uint32_t what)
+{
+    struct peer *p = (struct peer *)((char *)w - offsetof(struct peer, out));
+    if (what & (EPOLLHUP | EPOLLERR)) {
+        peer_gone(p);
+        return;
+    }
+    peer_ready(p, what & EPOLLOUT);
+}
+
+void connection_turn(void)
+{
+    if (!server) return;
+    pthread_mutex_lock(&stream_lock);
+    bool dead = server->dead;
+    bool room = room_wanted && !dead && server->out_length < OUTBOX_FULL / 2;
+    if (room) room_wanted = false;
+    pthread_mutex_unlock(&stream_lock);
+    if (dead) {
+        peer_gone(server);
+        return;
+    }
+    update_watch(server);
+    if (room) events->room();
+}
+
+static struct peer *peer_new(int in_fd, int out_fd)
+{
+    struct peer *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    p->in_fd = in_fd;
+    p->out_fd = out_fd;
+    p->in = (struct watch){.fd = in_fd, .ready = in_ready};
+    p->out = (struct watch){.fd = out_fd, .ready = out_ready};
+    p->timer.fire = greeting_timer;
+    return p;
+}
+
+static void greet_new(struct peer *p)
+{
+    begin_greeting(p);
+    if (p->dead) peer_gone(p);
+    else update_watch(p);
+}
+
+static void accept_ready(struct watch *w, uint32_t what)
+{
+    (void)what;
+    int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return;
+    int count = 0;
+    struct peer *oldest = NULL;
+    for (struct peer *p = greeters; p; p = p->next) {
+        count++;
+        if (!p->fixed) oldest = p;      /* the list is newest first */
+    }
+    if (count >= GREETERS_MAX && oldest) peer_gone(oldest);
+    struct peer *p = peer_new(fd, fd);
+    if (p) greet_new(p);
+    else close(fd);
+}
+
+bool connection_listen(int fd)
+{
+    listener = (struct watch){.fd = fd, .ready = accept_ready};
+    loop_watch(&listener, EPOLLIN);
+    return listener.added;
+}
+
+bool connection_fixed(int in_fd, int out_fd, bool repeat)
+{
+    fcntl(in_fd, F_SETFL, fcntl(in_fd, F_GETFL) | O_NONBLOCK);
+    fcntl(out_fd, F_SETFL, fcntl(out_fd, F_GETFL) | O_NONBLOCK);
+    struct peer *p = peer_new(in_fd, out_fd);
+    if (!p) return false;
+    p->fixed = true;
+    p->repeat = repeat;
+    greet_new(p);
+    return true;
+}
+
+void connection_farewell(const char *reason)
+{
+    if (!server) return;
+    struct builder b = {0};
+    build_text(&b, T_REASON, reason);
+    send_fields(server, BYE, &b);
+    for (int i = 0; i < 20 && server->out_length && !server->dead; i++) {
+        struct pollfd ready = {.fd = server->out_fd, .events = POLLOUT};
+        poll(&ready, 1, 10);
+        pthread_mutex_lock(&stream_lock);
+        flush(server);
+        pthread_mutex_unlock(&stream_lock);
+    }
+}

@@ -1,0 +1,238 @@
+#include "detach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "path.h"
+
+/* What the forked processes tell the launcher. */
+enum word { WORD_PID = 'P', WORD_READY = 'R', WORD_NO_NAMESPACES = 'N', WORD_FAILED = 'F' };
+struct message { enum word word; pid_t pid; char text[400]; };
+
+static int report_fd = -1;
+
+static void tell(enum word word, pid_t pid, const char *text)
+{
+    struct message m = {.word = word, .pid = pid};
+    snprintf(m.text, sizeof m.text, "%s", text);
+    ssize_t ignored = write(report_fd, &m, sizeof m);
+    (void)ignored; /* the launcher is gone; the agent lives on its own */
+}
+
+void detach_ready(void)
+{
+    if (report_fd < 0) return;
+    tell(WORD_READY, 0, "");
+    close(report_fd);
+    report_fd = -1;
+}
+
+void detach_failed(const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (report_fd >= 0) tell(WORD_FAILED, 0, text);
+    else fprintf(stderr, "isola-agent: %s\n", text);
+    _exit(1);
+}
+
+static bool write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    close(fd);
+    return ok;
+}
+
+/* For an ordinary user a user namespace comes first, in which it is still itself. */
+static bool unshare_namespaces(void)
+{
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    int wanted = CLONE_NEWPID | CLONE_NEWNS;
+    if (uid == 0 && unshare(wanted) == 0) return true;
+    if (unshare(wanted | CLONE_NEWUSER) != 0) return false;
+    char line[64];
+    write_file("/proc/self/setgroups", "deny"); /* absent on old kernels */
+    snprintf(line, sizeof line, "%u %u 1", (unsigned)uid, (unsigned)uid);
+    if (!write_file("/proc/self/uid_map", line)) return false;
+    snprintf(line, sizeof line, "%u %u 1", (unsigned)gid, (unsigned)gid);
+    return write_file("/proc/self/gid_map", line);
+}
+
+/* Our own view of processes; what we mount stays with us, what the host mounts still arrives. */
+static bool mount_proc(void)
+{
+    return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0
+           && mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+}
+
+/* Makes something to mount on: a folder for a folder, an empty file for anything else. */
+static bool make_mount_point(const char *source, const char *destination)
+{
+    struct stat s;
+    if (stat(source, &s) != 0 || !path_make_parents(destination, 0755)) return false;
+    struct place place;
+    if (!path_place(destination, &place)) return false;
+    bool ok = true;
+    if (S_ISDIR(s.st_mode)) {
+        ok = mkdirat(place.folder, place.leaf, 0755) == 0 || errno == EEXIST;
+    } else {
+        int fd = openat(place.folder, place.leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (fd >= 0) close(fd);
+        else ok = errno == EEXIST;
+    }
+    int error = errno;
+    place_close(&place);
+    errno = error;
+    return ok;
+}
+
+static bool bind_one(const char *source, const char *destination, bool read_only)
+{
+    char path[64];
+    if (!make_mount_point(source, destination)) return false;
+    int fd = path_open(destination, O_PATH);
+    if (fd < 0) return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    bool ok = mount(source, path, NULL, MS_BIND | MS_REC, NULL) == 0;
+    close(fd);
+    if (!ok || !read_only) return ok;
+
+    fd = path_open(destination, O_PATH); /* what is mounted there now */
+    if (fd < 0) return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    struct statvfs v;
+    unsigned long kept = 0; /* flags an ordinary user may not take away */
+    if (statvfs(path, &v) == 0)
+        kept = (v.f_flag & ST_NOSUID ? MS_NOSUID : 0) | (v.f_flag & ST_NODEV ? MS_NODEV : 0)
+               | (v.f_flag & ST_NOEXEC ? MS_NOEXEC : 0);
+    ok = mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY | kept, NULL) == 0;
+    close(fd);
+    return ok;
+}
+
+static void bind_all(struct fields boot)
+{
+    size_t position = 0;
+    struct field f;
+    while (fields_next(boot, &position, &f)) {
+        if (f.tag != T_BIND) continue;
+        size_t source_length = f.length >= 5 ? get_u32(f.value + 1) : 0;
+        if (f.length < 5 || source_length > f.length - 5) detach_failed("a bind in the boot record is damaged");
+        char *source = strndup((const char *)f.value + 5, source_length);
+        char *destination = strndup((const char *)f.value + 5 + source_length, f.length - 5 - source_length);
+        if (!source || !destination || !bind_one(source, destination, f.value[0] != 0))
+            detach_failed("cannot mount %s on %s: %s", source, destination, strerror(errno));
+        free(source);
+        free(destination);
+    }
+}
+
+static void let_go_of_descriptors(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = 0; i < 3 && null >= 0; i++) dup2(null, i);
+    if (null > 2) close(null);
+}
+
+static unsigned long long start_time(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) return 0;
+    text[n] = 0;
+    char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* The launcher's end of one try. Exits unless the try failed for want of namespaces. */
+static void await_agent(int fd, pid_t child, bool namespaces)
+{
+    struct message m;
+    pid_t pid = 0;
+    bool ready = false;
+    char reason[400] = "the agent ended before it was ready";
+    while (!(ready && pid) && read(fd, &m, sizeof m) == (ssize_t)sizeof m) {
+        if (m.word == WORD_PID) pid = m.pid;
+        if (m.word == WORD_READY) ready = true;
+        if (m.word == WORD_FAILED) {
+            printf("error %s\n", m.text);
+            exit(1);
+        }
+        if (m.word == WORD_NO_NAMESPACES) {
+            waitpid(child, NULL, 0);
+            return;
+        }
+    }
+    waitpid(child, NULL, 0);
+    if (!ready || !pid) {
+        printf("error %s\n", reason);
+        exit(1);
+    }
+    printf("ready pid=%d start=%llu namespaces=%s\n", (int)pid, start_time(pid), namespaces ? "pid,mount" : "none");
+    exit(0);
+}
+
+/* Returns true in the agent. */
+static bool try_detach(const struct boot *b, bool namespaces)
+{
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0) detach_failed("pipe: %s", strerror(errno));
+    pid_t child = fork();
+    if (child < 0) detach_failed("fork: %s", strerror(errno));
+    if (child > 0) {
+        close(pair[1]);
+        await_agent(pair[0], child, namespaces);
+        close(pair[0]);
+        return false;
+    }
+    close(pair[0]);
+    report_fd = pair[1];
+    setsid();
+    if (namespaces && !unshare_namespaces()) {
+        tell(WORD_NO_NAMESPACES, 0, "");
+        _exit(0);
+    }
+    pid_t agent = fork();
+    if (agent < 0) detach_failed("fork: %s", strerror(errno));
+    if (agent > 0) {
+        tell(WORD_PID, agent, "");
+        _exit(0);
+    }
+    if (namespaces && !mount_proc()) {
+        tell(WORD_NO_NAMESPACES, 0, "");
+        _exit(0);
+    }
+    if (namespaces) bind_all(b->fields);
+    let_go_of_descriptors();
+    return true;
+}
+
+void detach(const struct boot *b)
+{
+    if (b->namespaces > 0 && try_detach(b, true)) return;
+    if (b->namespaces == 2) detach_failed("a pid namespace is required and cannot be had here");
+    if (fields_has(b->fields, T_BIND)) detach_failed("mounts need a mount namespace, which cannot be had here");
+    if (try_detach(b, false)) return;
+    detach_failed("the agent could not detach");
+}

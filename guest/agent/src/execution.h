@@ -1,0 +1,29 @@
+/* Commands: starting, their output, attaching to them, signalling them, their end. Main thread only. */
+#ifndef ISOLA_EXECUTION_H
+#define ISOLA_EXECUTION_H
+
+#include <sys/types.h>
+
+#include "stream_table.h"
+
+/* From the boot record; set once. */
+struct execution_defaults {
+    char **environment;              /* K=V, NULL-terminated */
+    struct fields boot;              /* RLIMIT fields that every command starts from */
+};
+void executions_setup(const struct execution_defaults *defaults);
+
+void execution_start(struct stream *s, struct fields request);
+void execution_attach(struct stream *s, struct fields request);
+void execution_list(struct stream *s, struct fields request);
+void execution_signal(struct stream *s, struct fields request);
+void execution_resize(struct stream *s, struct fields request);
+
+/* There is room in the outbox again. */
+void executions_resume(void);
+/* Called once per turn of the loop: forgets what is old. */
+void executions_tidy(void);
+/* A child of the agent ended. */
+void executions_reaped(pid_t pid, int status);
+
+#endif

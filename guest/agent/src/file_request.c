@@ -1,0 +1,63 @@
+#include "file_request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "file_error.h"
+#include "operations.h"
+#include "user.h"
+
+/* True when the thread has the rights of `name`; otherwise the stream has ended. */
+static bool rights_take(struct stream *s, const char *name)
+{
+    struct user u;
+    if (!user_find(name, &u)) {
+        stream_error(s, E_NO_SUCH_USER, 0, "no such user: %s", name);
+        return false;
+    }
+    if (geteuid() != 0 && (u.uid != geteuid() || u.gid != getegid())) {
+        stream_error(s, E_DENIED, EPERM, "the agent is not root and cannot act as another user: %s", name);
+        return false;
+    }
+    if (!user_assume(&u)) {
+        stream_error(s, E_DENIED, errno, "the kernel does not let the agent act as another user: %s", name);
+        return false;
+    }
+    return true;
+}
+
+void file_operation(const struct request *r, file_work *work)
+{
+    char *path = fields_text(r->fields, T_PATH);
+    char *named = fields_text(r->fields, T_USER);
+    const char *user = named ? named : file_view.user;
+    if (!path) {
+        stream_error(r->stream, E_INVALID, 0, "PATH is missing or contains a NUL");
+    } else if (!named && fields_has(r->fields, T_USER)) {
+        stream_error(r->stream, E_INVALID, 0, "USER contains a NUL");
+    } else if (!user) {
+        work(r->stream, r->fields, path);
+    } else if (rights_take(r->stream, user)) {
+        work(r->stream, r->fields, path);
+        user_return();
+    }
+    free(named);
+    free(path);
+}
+
+bool mode_field(struct stream *s, struct fields f, mode_t otherwise, mode_t *out)
+{
+    uint64_t mode = fields_u64(f, T_MODE, otherwise);
+    if (mode > 07777) {
+        stream_error(s, E_INVALID, 0, "MODE has more than permission bits: 0%llo", (unsigned long long) mode);
+        return false;
+    }
+    if ((mode & 06000) && file_view.root_fd >= 0) {
+        stream_error(s, E_DENIED, 0, "setuid and setgid bits are not allowed in this workspace: 0%llo",
+            (unsigned long long) mode);
+        return false;
+    }
+    *out = (mode_t) mode;
+    return true;
+}

@@ -1,0 +1,39 @@
+/*
+ * The agent's one event loop: descriptors, timers, and a wake-up for the workers. Everything here is called
+ * from the main thread only, except loop_wake.
+ */
+#ifndef ISOLA_LOOP_H
+#define ISOLA_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct watch {
+    int fd;                                          /* -1 when not in use */
+    uint32_t events;                                 /* what is asked for now */
+    bool added;
+    void (*ready)(struct watch *w, uint32_t events);
+};
+
+struct timer {
+    uint64_t at_ns;                                  /* 0 when not set */
+    void (*fire)(struct timer *t);
+    struct timer *next, **link;
+};
+
+bool loop_open(void);
+/* Asks for `events` (EPOLLIN, EPOLLOUT, or 0 for none but errors); adds the descriptor at first use. */
+void loop_watch(struct watch *w, uint32_t events);
+/* Forgets the descriptor; no event of it is delivered any more. Does not close it. */
+void loop_forget(struct watch *w);
+void timer_set(struct timer *t, uint64_t at_ns);
+void timer_clear(struct timer *t);
+/* Makes the loop call the function given to loop_run soon. From any thread. */
+void loop_wake(void);
+/* Runs until loop_stop; `woken` is called after loop_wake and once per turn. */
+void loop_run(void (*woken)(void));
+void loop_stop(void);
+/* CLOCK_BOOTTIME in nanoseconds. */
+uint64_t now_ns(void);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * The guest agent: PID 1 of a sandbox, or a subreaper where the sandbox has no pid namespace. It reads its boot
+ * record, listens, and serves its one server until its deadline or its end. PROTOCOL.md is the contract.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "connection.h"
+#include "detach.h"
+#include "dispatch.h"
+#include "execution.h"
+#include "lifetime.h"
+#include "listen.h"
+#include "loop.h"
+#include "operations.h"
+#include "relay.h"
+
+const char agent_build[] = AGENT_BUILD;
+uint64_t agent_started_ns;
+
+struct options {
+    int boot_fd, listen_fd;
+    bool detach, stdio;
+    const char *vsock, *port_name;
+};
+
+static void usage(void)
+{
+    fprintf(stderr, "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
+                    "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME]\n"
+                    "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
+            agent_build);
+    exit(2);
+}
+
+static struct options parse(int count, char **words)
+{
+    struct options o = {.boot_fd = 0, .listen_fd = -1};
+    for (int i = 1; i < count; i++) {
+        const char *word = words[i];
+        if (strcmp(word, "--detach") == 0) {
+            o.detach = true;
+            continue;
+        }
+        if (strcmp(word, "--stdio") == 0) {
+            o.stdio = true;
+            continue;
+        }
+        if (i + 1 == count) usage();
+        const char *value = words[++i];
+        if (strcmp(word, "--boot-fd") == 0) o.boot_fd = atoi(value);
+        else if (strcmp(word, "--listen-fd") == 0) o.listen_fd = atoi(value);
+        else if (strcmp(word, "--vsock") == 0) o.vsock = value;
+        else if (strcmp(word, "--port-name") == 0) o.port_name = value;
+        else if (strcmp(word, "--instance") != 0 && strcmp(word, "--sandbox") != 0) usage();
+    }
+    return o;
+}
+
+static void signal_ready(struct watch *w, uint32_t what)
+{
+    (void)what;
+    struct signalfd_siginfo info;
+    while (read(w->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) lifetime_end("signal");
+    }
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) executions_reaped(pid, status);
+}
+
+/* All signals arrive here, in the main thread; commands get theirs back before they start. */
+static void catch_signals(void)
+{
+    static struct watch watch = {.ready = signal_ready};
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGCHLD);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGINT);
+    watch.fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    loop_watch(&watch, EPOLLIN);
+}
+
+static void see_files(const struct boot *b)
+{
+    file_view.user = b->user;
+    file_view.cwd = b->cwd ? b->cwd : b->root ? b->root : "/";
+    if (!b->root) return;
+    file_view.root = b->root;
+    file_view.mount = b->mount;
+    file_view.root_fd = open(b->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (file_view.root_fd < 0) detach_failed("cannot open the workspace %s: %s", b->root, strerror(errno));
+}
+
+static void turn(void)
+{
+    connection_turn();
+    executions_tidy();
+}
+
+static void resume(void)
+{
+    executions_resume();
+    relays_resume();
+}
+
+static const struct connection_events events = {lifetime_connected, dispatch_frame, lifetime_disconnected, resume};
+
+static int open_channel(const struct options *o, const struct boot *b)
+{
+    int fd = o->listen_fd;
+    if (fd >= 0) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    } else if (o->vsock) {
+        fd = listen_vsock((unsigned)strtoul(o->vsock, NULL, 10));
+        if (fd < 0) detach_failed("cannot listen on vsock port %s: %s", o->vsock, strerror(errno));
+    } else if (o->port_name) {
+        fd = open_virtio_port(o->port_name);
+        if (fd < 0) detach_failed("cannot open virtio port %s: %s", o->port_name, strerror(errno));
+    } else if (!o->stdio) {
+        if (!b->socket) detach_failed("the boot record names no socket, and there is no other channel");
+        fd = listen_unix(b->socket);
+        if (fd < 0) detach_failed("cannot listen on %s: %s", b->socket, strerror(errno));
+    }
+    return fd;
+}
+
+/* The channel's descriptors are moved away from 0 and 1, so that no command can inherit them. */
+static bool serve_stdio(void)
+{
+    int in = fcntl(0, F_DUPFD_CLOEXEC, 3), out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, 0);
+        dup2(null, 1);
+        close(null);
+    } else {
+        close(0);
+        close(1);
+    }
+    return in >= 0 && out >= 0 && connection_fixed(in, out, false);
+}
+
+int main(int count, char **words)
+{
+    struct options options = parse(count, words);
+    static struct boot boot;
+    const char *problem;
+    if (!boot_read(options.boot_fd, &boot, &problem)) {
+        printf("error %s\n", problem);
+        fprintf(stderr, "isola-agent: %s\n", problem);
+        return 1;
+    }
+    if (options.boot_fd > 2) close(options.boot_fd);
+    if (boot.lock && hold_lock(boot.lock) < 0) {
+        printf("error cannot lock %s: %s\n", boot.lock, strerror(errno));
+        return 1;
+    }
+    see_files(&boot);
+    int fd = open_channel(&options, &boot);
+    if (options.detach) detach(&boot);
+
+    agent_started_ns = now_ns();
+    if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_DUMPABLE, 0);
+    signal(SIGPIPE, SIG_IGN);
+    if (!loop_open()) detach_failed("epoll: %s", strerror(errno));
+    catch_signals();
+
+    static struct execution_defaults defaults;
+    defaults = (struct execution_defaults){boot.environment, boot.fields};
+    executions_setup(&defaults);
+    lifetime_begin(&boot);
+    connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
+    bool serving = options.stdio       ? serve_stdio()
+                   : options.port_name ? connection_fixed(fd, fd, true)
+                                       : connection_listen(fd);
+    if (!serving) detach_failed("cannot serve the channel: %s", strerror(errno));
+    detach_ready();
+    loop_run(turn);
+    lifetime_end("signal"); /* the loop only returns when it cannot go on */
+}

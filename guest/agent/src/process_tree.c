@@ -1,0 +1,184 @@
+#include "process_tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PROCESSES_MAX = 65536 };
+
+struct process { pid_t pid, parent; bool ours; };
+
+/* Static, because a supervisor has no heap; each process that uses it has its own copy. */
+static struct process table[PROCESSES_MAX];
+
+struct linux_dirent64 {
+    uint64_t d_ino;
+    int64_t d_off;
+    unsigned short d_reclen;
+    unsigned char d_type;
+    char d_name[];
+};
+
+/* Reads the parent and state from /proc/PID/stat; the name in it may hold anything, so look behind its last ')'. */
+static bool read_stat(int proc_fd, const char *name, pid_t *parent, char *state)
+{
+    char path[32];
+    size_t length = strnlen(name, 16);
+    memcpy(path, name, length);
+    memcpy(path + length, "/stat", 6);
+    int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    char text[512];
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) return false;
+    text[n] = 0;
+    char *end = strrchr(text, ')');
+    if (!end || end[1] != ' ' || !end[2]) return false;
+    *state = end[2];
+    *parent = (pid_t)strtol(end + 3, NULL, 10);
+    return true;
+}
+
+static int read_table(void)
+{
+    int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (proc_fd < 0) return -1;
+    int count = 0;
+    char buffer[8192];
+    long n;
+    while ((n = syscall(SYS_getdents64, proc_fd, buffer, sizeof buffer)) > 0) {
+        for (long at = 0; at < n;) {
+            struct linux_dirent64 *entry = (struct linux_dirent64 *)(void *)(buffer + at);
+            at += entry->d_reclen;
+            if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || count == PROCESSES_MAX) continue;
+            pid_t parent;
+            char state;
+            if (!read_stat(proc_fd, entry->d_name, &parent, &state)) continue;
+            if (state == 'Z' || state == 'X') continue;
+            table[count++] = (struct process){(pid_t)strtol(entry->d_name, NULL, 10), parent, false};
+        }
+    }
+    close(proc_fd);
+    return count;
+}
+
+
+static struct process *lookup(pid_t pid, int count)
+{
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (table[middle].pid == pid) return &table[middle];
+        if (table[middle].pid < pid) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}
+
+/* /proc lists pids in rising order, but not after a wrap seen mid-way; insertion order is nearly sorted. */
+static void sort_table(int count)
+{
+    for (int i = 1; i < count; i++) {
+        struct process p = table[i];
+        int j = i;
+        while (j > 0 && table[j - 1].pid > p.pid) {
+            table[j] = table[j - 1];
+            j--;
+        }
+        table[j] = p;
+    }
+}
+
+int tree_signal(pid_t root, int signal_number)
+{
+    int count = read_table();
+    if (count < 0) return -1;
+    sort_table(count);
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int i = 0; i < count; i++) {
+            if (table[i].ours || table[i].pid == root) continue;
+            struct process *parent = lookup(table[i].parent, count);
+            if (table[i].parent == root || (parent && parent->ours)) {
+                table[i].ours = true;
+                changed = true;
+            }
+        }
+    }
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        if (table[i].ours) {
+            kill(table[i].pid, signal_number);
+            found++;
+        }
+    return found;
+}
+
+int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid))
+{
+    int count = read_table(), found = 0;
+    for (int i = 0; i < count; i++)
+        if (table[i].parent == root && !spare(table[i].pid)) {
+            kill(table[i].pid, signal_number);
+            found++;
+        }
+    return found;
+}
+
+static uint64_t milliseconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* True when there is no child left at all. */
+static bool reap(void (*reaped)(pid_t pid, int status))
+{
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG | __WALL);
+        if (pid == 0) return false;
+        if (pid < 0) return errno == ECHILD;
+        if (reaped) reaped(pid, status);
+    }
+}
+
+bool tree_kill_own(int milliseconds, void (*reaped)(pid_t pid, int status))
+{
+    pid_t self = getpid();
+    uint64_t until = milliseconds_now() + (uint64_t)milliseconds;
+    if (reap(reaped)) return true;
+    for (int round = 0;; round++) {
+        int found = -1;
+        if (self == 1) {
+            kill(-1, SIGKILL);      /* everything in our namespace but ourselves */
+        } else {
+            /* Stop what can be seen until a look finds nothing new, then kill; children of the killed come to us. */
+            int before = tree_signal(self, SIGSTOP);
+            for (int look = 0; look < 8 && before > 0; look++) {
+                int now = tree_signal(self, SIGSTOP);
+                if (now <= before) break;
+                before = now;
+            }
+            found = tree_signal(self, SIGKILL);
+        }
+        struct timespec pause = {0, round < 10 ? 500000 : 5000000};
+        for (int i = 0; i < 20; i++) {
+            if (reap(reaped)) return true;
+            nanosleep(&pause, NULL);
+            if (found == 0) break;
+        }
+        if (milliseconds_now() >= until) return reap(reaped);
+    }
+}

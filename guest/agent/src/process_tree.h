@@ -1,0 +1,24 @@
+/*
+ * Finds and signals all descendants of a process through /proc. Uses no heap and no locks, so it is safe in a
+ * forked child of a threaded program.
+ */
+#ifndef ISOLA_PROCESS_TREE_H
+#define ISOLA_PROCESS_TREE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Signals every descendant of `root`, not `root` itself. Returns how many there were, -1 when /proc is not to be had. */
+int tree_signal(pid_t root, int signal_number);
+
+/* Signals the direct children of `root` that are not to be spared. Returns how many there were. */
+int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid));
+
+/*
+ * Kills every descendant of the calling process, which must be a subreaper or PID 1, and reaps them. Stops the
+ * tree first, so that it cannot fork away under our hands. Returns true when nothing is left within `milliseconds`.
+ * `reaped` is told of each child that ended (may be NULL).
+ */
+bool tree_kill_own(int milliseconds, void (*reaped)(pid_t pid, int status));
+
+#endif

@@ -1,0 +1,257 @@
+#include "supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "process_tree.h"
+
+enum { CONTROL = 3, KILL_MILLISECONDS = 5000 };
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+static pid_t leader;
+static bool leader_ended;
+
+static void close_from(int first)
+{
+    if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+    struct rlimit limit;
+    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
+    for (int fd = first; fd < end; fd++) close(fd);
+}
+
+/* ---- in the command's process, between vfork and exec: system calls only ---- */
+
+static volatile int failed_stage, failed_errno;
+
+static _Noreturn void give_up(enum stage stage)
+{
+    failed_errno = errno;
+    failed_stage = (int)stage;
+    _exit(127);
+}
+
+static void execute(const struct launch *l, const char *path)
+{
+    execve(path, l->arguments, l->environment);
+    if (errno != ENOEXEC) return;
+    /* A script without #!: a shell runs it, as execvp would have it. */
+    char *words[64] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t)path};
+    int n = 2;
+    for (int i = 1; l->arguments[i] && n < 63; i++) words[n++] = l->arguments[i];
+    words[n] = NULL;
+    execve("/bin/sh", words, l->environment);
+}
+
+static _Noreturn void execute_searching(const struct launch *l)
+{
+    const char *name = l->arguments[0];
+    if (strchr(name, '/')) {
+        execute(l, name);
+        give_up(STAGE_EXEC);
+    }
+    int worst = ENOENT;
+    char path[4096];
+    for (const char *p = l->search_path; p;) {
+        const char *end = strchr(p, ':');
+        size_t length = end ? (size_t)(end - p) : strlen(p);
+        size_t name_length = strlen(name);
+        if (length + name_length + 2 <= sizeof path) {
+            memcpy(path, p, length);
+            size_t at = length;
+            if (at) path[at++] = '/';
+            memcpy(path + at, name, name_length + 1);
+            execute(l, path);
+            if (errno == EACCES) worst = EACCES;
+            else if (errno != ENOENT && errno != ENOTDIR) give_up(STAGE_EXEC);
+        }
+        p = end ? end + 1 : NULL;
+    }
+    errno = worst;
+    give_up(STAGE_EXEC);
+}
+
+static void become(const struct user *u)
+{
+    /* Raw calls: the C library's would try to change threads that do not exist in this process. */
+    if (syscall(SYS_setgroups, (size_t)u->group_count, u->groups) != 0 && errno != EPERM) give_up(STAGE_USER);
+    if (syscall(SYS_setresgid, u->gid, u->gid, u->gid) != 0) give_up(STAGE_USER);
+    if (syscall(SYS_setresuid, u->uid, u->uid, u->uid) != 0) give_up(STAGE_USER);
+}
+
+static _Noreturn void become_command(const struct launch *l)
+{
+    setsid();
+    int from[3] = {l->input, l->output, l->error};
+    for (int i = 0; i < 3; i++)
+        if (dup2(from[i], i) < 0) give_up(STAGE_SETUP);
+    if (l->terminal && ioctl(0, TIOCSCTTY, 0) != 0) give_up(STAGE_SETUP);
+    for (int i = 0; i < l->limit_count; i++)
+        if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) give_up(STAGE_LIMIT);
+    umask(022);
+    if (l->user) become(l->user);
+    if (chdir(l->cwd) != 0) give_up(STAGE_CWD);
+
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    for (int i = 1; i < 32; i++) sigaction(i, &plain, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execute_searching(l);
+}
+
+/* ---- in the supervisor ---- */
+
+static void tell(const struct report *r)
+{
+    ssize_t ignored = send(CONTROL, r, sizeof *r, MSG_NOSIGNAL);
+    (void)ignored; /* the agent is gone: the next poll shows it */
+}
+
+static void tell_ended(int status, const struct rusage *usage)
+{
+    if (leader_ended) return;
+    leader_ended = true;
+    struct report r = {.kind = REPORT_ENDED, .status = status};
+    if (usage) {
+        r.cpu_ns = ((uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec) * 1000000000u
+                   + ((uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec) * 1000u;
+        r.memory_peak = (uint64_t)usage->ru_maxrss * 1024;
+    }
+    tell(&r);
+}
+
+static void reaped_by_kill(pid_t pid, int status)
+{
+    if (pid == leader) tell_ended(status, NULL);
+}
+
+/* Returns when no child is left to wait for now; exits when there is none at all. */
+static void reap_children(void)
+{
+    for (;;) {
+        int status;
+        struct rusage usage;
+        pid_t pid = wait4(-1, &status, WNOHANG | __WALL, &usage);
+        if (pid == 0) return;
+        if (pid < 0) {
+            if (errno == ECHILD) _exit(0);
+            return;
+        }
+        if (pid == leader) tell_ended(status, &usage);
+    }
+}
+
+static void obey(const struct order *o)
+{
+    switch (o->kind) {
+    case ORDER_KILL_TREE:
+        if (tree_kill_own(KILL_MILLISECONDS, reaped_by_kill)) _exit(0);
+        break;
+    case ORDER_SIGNAL_TREE:
+        tree_signal(getpid(), o->signal_number);
+        break;
+    case ORDER_SIGNAL_GROUP:
+        if (!leader_ended) kill(-leader, o->signal_number);
+        break;
+    case ORDER_SIGNAL_LEADER:
+        if (!leader_ended) kill(leader, o->signal_number);
+        break;
+    }
+}
+
+static void nothing(int signal_number)
+{
+    (void)signal_number;
+}
+
+static _Noreturn void supervise(void)
+{
+    struct sigaction wake = {.sa_handler = nothing};
+    sigaction(SIGCHLD, &wake, NULL);
+    sigset_t open_mask;
+    sigfillset(&open_mask);
+    sigdelset(&open_mask, SIGCHLD);
+    for (;;) {
+        reap_children();
+        struct pollfd control = {.fd = CONTROL, .events = POLLIN};
+        if (ppoll(&control, 1, NULL, &open_mask) < 0) continue;
+        struct order order;
+        ssize_t n = recv(CONTROL, &order, sizeof order, MSG_DONTWAIT);
+        if (n == (ssize_t)sizeof order) {
+            obey(&order);
+        } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
+            tree_kill_own(KILL_MILLISECONDS, NULL); /* the agent is gone */
+            _exit(0);
+        }
+    }
+}
+
+static _Noreturn void run_supervisor(const struct launch *given, int control_fd)
+{
+    struct launch l = *given;
+    if (dup2(control_fd, CONTROL) < 0) _exit(1);
+    fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_NAME, "isola-watch");
+
+    failed_errno = 0;
+    pid_t pid = vfork();
+    if (pid == 0) become_command(&l);
+    int fork_errno = errno;
+    close(0);
+    close(1);
+    close(2);
+    close_from(CONTROL + 1);
+    if (pid < 0 || failed_errno) {
+        struct report r = {.kind = REPORT_FAILED,
+                           .stage = pid < 0 ? STAGE_SETUP : (enum stage)failed_stage,
+                           .error_number = pid < 0 ? fork_errno : failed_errno};
+        tell(&r);
+        _exit(0);
+    }
+    leader = pid;
+    struct report r = {.kind = REPORT_STARTED, .pid = pid};
+    tell(&r);
+    supervise();
+}
+
+pid_t supervisor_start(const struct launch *launch, int *control_fd)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        /* Keep clear of the descriptors we are about to overwrite. */
+        int control = fcntl(pair[1], F_DUPFD_CLOEXEC, 64);
+        struct launch l = *launch;
+        if (l.input <= CONTROL) l.input = fcntl(l.input, F_DUPFD_CLOEXEC, 64);
+        if (l.output <= CONTROL) l.output = fcntl(l.output, F_DUPFD_CLOEXEC, 64);
+        if (l.error <= CONTROL) l.error = fcntl(l.error, F_DUPFD_CLOEXEC, 64);
+        run_supervisor(&l, control);
+    }
+    int error = errno;
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        errno = error;
+        return -1;
+    }
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    *control_fd = pair[0];
+    return pid;
+}

@@ -1,0 +1,52 @@
+/*
+ * One supervisor process per command. It is a child subreaper, so everything the command starts, however it
+ * detaches, stays beneath it and can be found and killed. It starts the command, tells the agent how it ended,
+ * reaps, and exits when nothing is left. When the agent is gone it kills its tree and exits.
+ */
+#ifndef ISOLA_SUPERVISOR_H
+#define ISOLA_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "user.h"
+
+enum { LAUNCH_LIMITS_MAX = 16 };
+
+/* Everything the child needs, prepared by the agent: between fork and exec nothing may be allocated. */
+struct launch {
+    char **arguments;
+    char **environment;
+    const char *search_path;          /* PATH of the command's environment */
+    const char *cwd;
+    int input, output, error;         /* descriptors for 0, 1, 2 */
+    bool terminal;                    /* descriptor 0 becomes the controlling terminal */
+    const struct user *user;          /* NULL to stay who we are */
+    struct { int resource; struct rlimit limit; } limits[LAUNCH_LIMITS_MAX];
+    int limit_count;
+};
+
+enum stage { STAGE_SETUP, STAGE_LIMIT, STAGE_USER, STAGE_CWD, STAGE_EXEC };
+
+enum report_kind { REPORT_STARTED, REPORT_FAILED, REPORT_ENDED };
+
+struct report {
+    enum report_kind kind;
+    pid_t pid;                        /* STARTED */
+    enum stage stage;                 /* FAILED */
+    int error_number;                 /* FAILED */
+    int status;                       /* ENDED: as from waitpid */
+    uint64_t cpu_ns;                  /* ENDED */
+    uint64_t memory_peak;             /* ENDED */
+};
+
+/* Signals go through the supervisor, because it alone knows whether a pid is still the one it started. */
+enum order_kind { ORDER_KILL_TREE, ORDER_SIGNAL_TREE, ORDER_SIGNAL_GROUP, ORDER_SIGNAL_LEADER };
+struct order { enum order_kind kind; int signal_number; };
+
+/* Forks the supervisor. Returns its pid and the agent's end of the control socket, or -1 with errno. */
+pid_t supervisor_start(const struct launch *launch, int *control_fd);
+
+#endif

@@ -1,0 +1,362 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "file_error.h"
+#include "file_request.h"
+#include "file_temp.h"
+#include "operations.h"
+#include "path.h"
+#include "tar_folders.h"
+#include "tar_name.h"
+#include "tar_reader.h"
+
+enum { KEEP_OWNERS = 1 };
+
+static const uint64_t default_max_bytes = (uint64_t) 64 << 30, default_max_entries = 10000000;
+
+struct tar_in {
+    struct stream *s;
+    const char *path;
+    struct tar_reader reader;
+    int top;                     /* the target folder */
+    bool keep_owners;
+    uint64_t max_bytes, max_entries, bytes, count;
+    char *name;                  /* of the current entry, cleaned: no `.`, no doubled slashes */
+    char *parent;                /* the folder the last entry was in, which the next is mostly in too */
+    int parent_fd;
+    struct tar_folders folders;
+};
+
+/* ---- refusals: each ends the stream and returns false -------------------------------------------------- */
+
+static bool refuse(struct tar_in *in, const char *why, const char *name)
+{
+    stream_error(in->s, E_BAD_ARCHIVE, 0, "%s: %.1000s", why, name);
+    return false;
+}
+
+static bool entry_failed(struct tar_in *in, const char *name)
+{
+    int number = errno;
+    if (number == ELOOP)
+        return refuse(in, "an entry leads through a link", name);
+    if (number == EPERM && in->keep_owners)
+        stream_error(in->s, E_DENIED, number, "the agent may not set this owner: %.1000s", name);
+    else
+        answer_error(in->s, number, name);
+    return false;
+}
+
+/* Content ended early: cancelled, cut off, or a write error in errno. */
+static bool content_failed(struct tar_in *in, const char *name)
+{
+    if (in->reader.over) {
+        answer_cancelled(in->s);
+        return false;
+    }
+    return refuse(in, in->reader.problem, name);
+}
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+static const char *leaf_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* The folder of in->name, opened without following links and made where it is missing. -1 and errno. */
+static int parent_of(struct tar_in *in)
+{
+    size_t length = (size_t) (leaf_of(in->name) - in->name);
+    if (length > 0)
+        length--;
+    if (in->parent_fd >= 0 && strlen(in->parent) == length && !memcmp(in->parent, in->name, length))
+        return in->parent_fd;
+    if (in->parent_fd >= 0)
+        close(in->parent_fd);
+    memcpy(in->parent, in->name, length);
+    in->parent[length] = 0;
+    in->parent_fd = path_descend(in->top, in->parent, 0755);
+    return in->parent_fd;
+}
+
+/* ---- entries ------------------------------------------------------------------------------------------- */
+
+/* Mode bits an archive may set: more than permissions only when it restores a sandbox's own root. */
+static mode_t mode_allowed(const struct tar_in *in, mode_t mode)
+{
+    return mode & (in->keep_owners && file_view.root_fd < 0 ? 07777 : 0777);
+}
+
+static bool owner_set(const struct tar_in *in, int folder, const char *name, const struct tar_entry *e)
+{
+    if (!in->keep_owners)
+        return true;
+    if (e->uid >= UINT32_MAX || e->gid >= UINT32_MAX) {
+        errno = EINVAL;
+        return false;
+    }
+    int flags = *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
+    return fchownat(folder, name, (uid_t) e->uid, (gid_t) e->gid, flags) == 0;
+}
+
+static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
+{
+    for (uint64_t left = e->size; left > 0;) {
+        const uint8_t *data;
+        size_t n = tar_reader_content(&in->reader, &data, left);
+        if (n == 0)
+            return content_failed(in, e->name);
+        if (!write_all(fd, data, n))
+            return entry_failed(in, e->name);
+        left -= n;
+    }
+    return true;
+}
+
+static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd)
+{
+    const struct timespec times[2] = { e->mtime, e->mtime };
+    for (int i = 0; i < e->attribute_count; i++) {
+        const struct tar_attribute *a = &e->attributes[i];
+        /* A file system without attributes is no reason to refuse the files. */
+        if (fsetxattr(fd, a->name, a->value, a->length, 0) < 0 && errno != ENOTSUP && errno != EPERM)
+            return entry_failed(in, e->name);
+    }
+    if (!owner_set(in, fd, "", e) || fchmod(fd, mode_allowed(in, e->mode)) < 0 || futimens(fd, times) < 0)
+        return entry_failed(in, e->name);
+    return true;
+}
+
+static bool take_file(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+{
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(parent, leaf, flags, 0600);
+    if (fd < 0 && errno == EEXIST && unlinkat(parent, leaf, 0) == 0)
+        fd = openat(parent, leaf, flags, 0600);
+    if (fd < 0)
+        return entry_failed(in, e->name);
+    bool done = file_content(in, e, fd) && file_attributes(in, e, fd);
+    close(fd);
+    if (!done) {
+        unlinkat(parent, leaf, 0);
+        return false;
+    }
+    return tar_reader_skip(&in->reader, tar_padding(e->size)) || content_failed(in, e->name);
+}
+
+static bool take_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+{
+    if (!e->target[0])
+        return refuse(in, "a link has no target", e->name);
+    if (file_view.root_fd >= 0 && !tar_link_stays(in->name, e->target))
+        return refuse(in, "a link leads out of the target folder", e->name);
+    if (symlinkat(e->target, parent, leaf) < 0
+            && (errno != EEXIST || unlinkat(parent, leaf, 0) < 0 || symlinkat(e->target, parent, leaf) < 0))
+        return entry_failed(in, e->name);
+    if (!owner_set(in, parent, leaf, e))
+        return entry_failed(in, e->name);
+    const struct timespec times[2] = { e->mtime, e->mtime };
+    utimensat(parent, leaf, times, AT_SYMLINK_NOFOLLOW);     /* some file systems keep no time for links */
+    return true;
+}
+
+static bool link_made(int from, const char *name, int parent, const char *leaf)
+{
+    struct stat a, b;
+    if (linkat(from, name, parent, leaf, 0) == 0)
+        return true;
+    if (errno != EEXIST || fstatat(from, name, &a, AT_SYMLINK_NOFOLLOW) < 0
+            || fstatat(parent, leaf, &b, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        return true;
+    return unlinkat(parent, leaf, 0) == 0 && linkat(from, name, parent, leaf, 0) == 0;
+}
+
+static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+{
+    char *target = malloc(strlen(e->target) + 1);
+    if (!target) {
+        answer_no_memory(in->s);
+        return false;
+    }
+    const char *why = tar_name_clean(e->target, target);
+    bool done = false;
+    if (why || !*target) {
+        refuse(in, why ? why : "a hard link has no target", e->target);
+    } else {
+        char *name = strrchr(target, '/');
+        if (name)
+            *name++ = 0;
+        int from = path_descend(in->top, name ? target : "", 0);
+        done = from >= 0 && link_made(from, name ? name : target, parent, leaf);
+        if (!done)
+            entry_failed(in, e->name);
+        if (from >= 0)
+            close(from);
+    }
+    free(target);
+    return done;
+}
+
+static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+{
+    struct stat st;
+    if (mkdirat(parent, leaf, 0700) < 0) {
+        if (errno != EEXIST || fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return entry_failed(in, e->name);
+        if (!S_ISDIR(st.st_mode) && (unlinkat(parent, leaf, 0) < 0 || mkdirat(parent, leaf, 0700) < 0))
+            return entry_failed(in, e->name);
+    }
+    if (!owner_set(in, parent, leaf, e))
+        return entry_failed(in, e->name);
+    tar_folders_add(&in->folders, in->top, in->name, mode_allowed(in, e->mode), &e->mtime);
+    return true;
+}
+
+/* Types that are refused whatever they hold. */
+static const char *type_problem(const struct tar_entry *e)
+{
+    switch (e->type) {
+    case TAR_FILE:
+        return NULL;
+    case TAR_FOLDER: case TAR_LINK: case TAR_HARD_LINK:
+        return e->size ? "a folder or link has content" : NULL;
+    case '3': case '4':
+        return "devices are not allowed";
+    case TAR_FIFO:
+        return "pipes are not allowed";
+    case 'S': case 'D': case 'M':
+        return "sparse, incremental and multi-volume archives are not supported";
+    default:
+        return "an entry is of an unknown type";
+    }
+}
+
+static bool take_entry(struct tar_in *in, const struct tar_entry *e)
+{
+    const char *why = type_problem(e);
+    if (!why)
+        why = tar_name_clean(e->name, in->name);
+    if (!why && !in->name[0] && (e->type != TAR_FOLDER || !e->name[0]))
+        why = "an entry has no name";
+    if (why)
+        return refuse(in, why, e->name);
+    if (++in->count > in->max_entries) {
+        stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_ENTRIES, %llu entries",
+            (unsigned long long) in->max_entries);
+        return false;
+    }
+    if (e->size > in->max_bytes || (in->bytes += e->size) > in->max_bytes) {
+        stream_error(in->s, E_LIMIT, 0, "the archive holds more than MAX_BYTES, %llu bytes",
+            (unsigned long long) in->max_bytes);
+        return false;
+    }
+    if (!in->name[0]) {
+        /* The target folder itself: its rights are the caller's affair unless a whole tree is restored. */
+        if (!in->keep_owners)
+            return true;
+        if (!owner_set(in, in->top, ".", e))
+            return entry_failed(in, e->name);
+        tar_folders_add(&in->folders, in->top, "", mode_allowed(in, e->mode), &e->mtime);
+        return true;
+    }
+    int parent = parent_of(in);
+    const char *leaf = leaf_of(in->name);
+    if (parent < 0)
+        return entry_failed(in, e->name);
+    switch (e->type) {
+    case TAR_FOLDER:
+        return take_folder(in, e, parent, leaf);
+    case TAR_LINK:
+        return take_link(in, e, parent, leaf);
+    case TAR_HARD_LINK:
+        return take_hard_link(in, e, parent, leaf);
+    default:
+        return take_file(in, e, parent, leaf);
+    }
+}
+
+/* ---- the operation ------------------------------------------------------------------------------------- */
+
+static void tar_in_run(struct tar_in *in)
+{
+    struct tar_entry *e = malloc(sizeof *e);
+    bool going = e != NULL;
+    if (!e)
+        answer_no_memory(in->s);
+    while (going && tar_reader_next(&in->reader, e))
+        going = take_entry(in, e);
+    free(e);
+    /* Also after a failure: folders made so far must not stay unreadable. */
+    tar_folders_apply(&in->folders, in->top);
+    if (!going)
+        return;
+    if (!in->reader.over && !in->reader.problem)
+        tar_reader_drain(&in->reader);
+    if (in->reader.over) {
+        answer_cancelled(in->s);
+    } else if (in->reader.problem) {
+        stream_error(in->s, E_BAD_ARCHIVE, 0, "%s: entry %llu", in->reader.problem,
+            (unsigned long long) in->count + 1);
+    } else {
+        struct builder b = { 0 };
+        build_u64(&b, T_COUNT, in->count);
+        build_u64(&b, T_SIZE, in->bytes);
+        stream_end(in->s, &b);
+        builder_free(&b);
+    }
+}
+
+/* Opens the target folder, made with its parents where it is missing. */
+static int target_open(const char *path)
+{
+    int fd = path_open(path, O_PATH | O_DIRECTORY);
+    struct place p;
+    if (fd >= 0 || errno != ENOENT || !path_make_parents(path, 0755) || !path_place(path, &p))
+        return fd;
+    if (p.leaf[0] && mkdirat(p.folder, p.leaf, 0755) < 0 && errno != EEXIST) {
+        int saved = errno;
+        place_close(&p);
+        errno = saved;
+        return -1;
+    }
+    place_close(&p);
+    return path_open(path, O_PATH | O_DIRECTORY);
+}
+
+static void tar_in_path(struct stream *s, struct fields f, const char *path)
+{
+    struct tar_in in = {
+        .s = s, .path = path, .top = -1, .parent_fd = -1,
+        .keep_owners = fields_u64(f, T_FLAGS, 0) & KEEP_OWNERS,
+        .max_bytes = fields_u64(f, T_MAX_BYTES, default_max_bytes),
+        .max_entries = fields_u64(f, T_MAX_ENTRIES, default_max_entries),
+        .name = malloc(TAR_NAME_MAX + 1), .parent = malloc(TAR_NAME_MAX + 1),
+    };
+    if (!in.name || !in.parent || !tar_reader_start(&in.reader, s))
+        answer_no_memory(s);
+    else if ((in.top = target_open(path)) < 0)
+        answer_error(s, errno, path);
+    else
+        tar_in_run(&in);
+    tar_folders_free(&in.folders);
+    tar_reader_stop(&in.reader);
+    if (in.parent_fd >= 0)
+        close(in.parent_fd);
+    if (in.top >= 0)
+        close(in.top);
+    free(in.parent);
+    free(in.name);
+}
+
+void operate_tar_in(const struct request *r)
+{
+    file_operation(r, tar_in_path);
+}

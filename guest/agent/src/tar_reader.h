@@ -1,0 +1,64 @@
+/*
+ * A tar stream as a series of entries: ustar, pax, GNU long names and base-256 numbers. It reads and checks
+ * the format and knows nothing of files; tar_in.c decides what an entry may do.
+ */
+#ifndef ISOLA_TAR_READER_H
+#define ISOLA_TAR_READER_H
+
+#include <sys/types.h>
+#include <time.h>
+
+#include "stream.h"
+#include "tar.h"
+
+enum { TAR_ATTRIBUTES_MAX = 64, TAR_NAME_MAX = 65536 };
+
+struct tar_attribute { const char *name; const uint8_t *value; size_t length; };
+
+/* What the strings point to lives until the next entry is read. */
+struct tar_entry {
+    const char *name, *target;
+    char type;                   /* TAR_FILE for all its spellings */
+    uint64_t size;
+    mode_t mode;
+    uint64_t uid, gid;
+    struct timespec mtime;
+    struct tar_attribute attributes[TAR_ATTRIBUTES_MAX];
+    int attribute_count;
+};
+
+/* What a pax header or a GNU long name says about entries to come. */
+struct tar_notes {
+    char *body;                  /* of the pax header; the attributes point into it */
+    char *name, *target;
+    bool has_size, has_uid, has_gid, has_mtime;
+    uint64_t size, uid, gid;
+    struct timespec mtime;
+    struct tar_attribute attributes[TAR_ATTRIBUTES_MAX];
+    int attribute_count;
+};
+
+struct tar_reader {
+    struct stream *s;
+    uint8_t *buffer;
+    size_t position, length;
+    bool ended;                  /* the server's EOF */
+    bool over;                   /* cancelled or dropped */
+    const char *problem;         /* a sentence about a broken archive; NULL when it is fine */
+    struct tar_notes next, global;
+    char name[sizeof((struct tar_header *) 0)->prefix + sizeof((struct tar_header *) 0)->name + 2];
+    char target[sizeof((struct tar_header *) 0)->linkname + 1];
+};
+
+bool tar_reader_start(struct tar_reader *r, struct stream *s);
+/* The next entry; false at the end of the archive, or when `over` or `problem` is set. */
+bool tar_reader_next(struct tar_reader *r, struct tar_entry *e);
+/* Some of the entry's content, at most `most` bytes; 0 when over or cut off (problem). */
+size_t tar_reader_content(struct tar_reader *r, const uint8_t **data, uint64_t most);
+/* Passes over content or padding. */
+bool tar_reader_skip(struct tar_reader *r, uint64_t length);
+/* Takes what follows the end of the archive, to the server's EOF. */
+void tar_reader_drain(struct tar_reader *r);
+void tar_reader_stop(struct tar_reader *r);
+
+#endif

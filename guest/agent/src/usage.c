@@ -1,0 +1,221 @@
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "operations.h"
+#include "path.h"
+#include "tree.h"
+
+extern uint64_t agent_started_ns;        /* CLOCK_BOOTTIME, set by main */
+
+enum { MEASURE_DISK = 1, PROCESSES_MAX = 65536, DISK_ENTRIES_MAX = 200000, DISK_MS_MAX = 500 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+/* ---- processes ----------------------------------------------------------------------------------------- */
+
+struct process { int pid, parent; uint64_t ticks, pages; bool kernel, counted; };
+
+enum { KERNEL_THREAD = 0x00200000 };     /* PF_KTHREAD: in a virtual machine, /proc has those too */
+
+static ssize_t read_small(int folder, const char *name, char *out, size_t capacity)
+{
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    size_t length = 0;
+    ssize_t n = 0;
+    while (length < capacity - 1 && ((n = read(fd, out + length, capacity - 1 - length)) > 0))
+        length += (size_t) n;
+    close(fd);
+    out[length] = 0;
+    return n < 0 ? -1 : (ssize_t) length;
+}
+
+/* The name of a process may contain anything, blanks and brackets too: count from the last bracket. */
+static bool process_read(int proc, const char *pid, struct process *p)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "%.20s/stat", pid);
+    if (read_small(proc, path, text, sizeof text) <= 0)
+        return false;
+    const char *rest = strrchr(text, ')');
+    unsigned long user, kernel;
+    unsigned flags;
+    long resident;
+    if (!rest || sscanf(rest + 1,
+            " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu %*d %*d %*d %*d %*d %*d %*u %*u %ld",
+            &p->parent, &flags, &user, &kernel, &resident) != 5)
+        return false;
+    p->pid = atoi(pid);
+    p->ticks = user + kernel;
+    p->pages = resident > 0 ? (uint64_t) resident : 0;
+    p->kernel = flags & KERNEL_THREAD;
+    p->counted = false;
+    return true;
+}
+
+static size_t processes_read(struct process *list)
+{
+    size_t count = 0;
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = proc >= 0 ? fdopendir(proc) : NULL;
+    if (!dir) {
+        if (proc >= 0)
+            close(proc);
+        return 0;
+    }
+    struct dirent *e;
+    while (count < PROCESSES_MAX && (e = readdir(dir)))
+        if (isdigit((unsigned char) e->d_name[0]) && process_read(dirfd(dir), e->d_name, &list[count]))
+            count++;
+    closedir(dir);
+    return count;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    int x = ((const struct process *) a)->pid, y = ((const struct process *) b)->pid;
+    return (x > y) - (x < y);
+}
+
+/* PID 1 answers for everybody; elsewhere only what descends from the agent is the sandbox's. */
+static void descendants_mark(struct process *list, size_t count)
+{
+    int self = getpid();
+    bool changed = self != 1;
+    for (size_t i = 0; self == 1 && i < count; i++)
+        list[i].counted = list[i].pid != self && !list[i].kernel;
+    if (count > 0)
+        qsort(list, count, sizeof *list, by_pid);
+    /* A parent mostly has the smaller number, so this is one or two rounds. */
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < count; i++) {
+            if (list[i].counted || list[i].pid == self)
+                continue;
+            struct process wanted = { .pid = list[i].parent };
+            const struct process *parent = bsearch(&wanted, list, count, sizeof *list, by_pid);
+            if (list[i].parent == self || (parent && parent->counted))
+                changed = list[i].counted = true;
+        }
+    }
+}
+
+static void build_processes(struct builder *b)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t peak;
+    uint64_t ticks = 0, pages = 0, processes = 0;
+    struct process *list = malloc(PROCESSES_MAX * sizeof *list);
+    size_t count = list ? processes_read(list) : 0;
+    descendants_mark(list, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!list[i].counted)
+            continue;
+        ticks += list[i].ticks;
+        pages += list[i].pages;
+        processes++;
+    }
+    free(list);
+    struct rusage ended = { 0 };
+    getrusage(RUSAGE_CHILDREN, &ended);
+    uint64_t ended_us = (uint64_t) (ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * 1000000u
+        + (uint64_t) (ended.ru_utime.tv_usec + ended.ru_stime.tv_usec);
+    uint64_t memory = pages * (uint64_t) sysconf(_SC_PAGESIZE);
+    pthread_mutex_lock(&lock);
+    if (memory > peak)
+        peak = memory;
+    uint64_t highest = peak;
+    pthread_mutex_unlock(&lock);
+    build_u64(b, T_CPU_NS, ticks * (1000000000u / (uint64_t) sysconf(_SC_CLK_TCK)) + ended_us * 1000);
+    build_u64(b, T_MEMORY, memory);
+    build_u64(b, T_MEMORY_PEAK, highest);
+    build_u64(b, T_PROCESSES, processes);
+}
+
+/* ---- network and disk ---------------------------------------------------------------------------------- */
+
+static void build_network(struct builder *b)
+{
+    uint64_t received = 0, sent = 0;
+    char *text = malloc(65536);
+    if (text && read_small(AT_FDCWD, "/proc/net/dev", text, 65536) > 0) {
+        char *save = NULL;
+        for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+            char *colon = strchr(line, ':');
+            unsigned long long in, out;
+            line += strspn(line, " ");
+            if (!colon || !strncmp(line, "lo:", 3))
+                continue;
+            if (sscanf(colon + 1, "%llu %*u %*u %*u %*u %*u %*u %*u %llu", &in, &out) == 2) {
+                received += in;
+                sent += out;
+            }
+        }
+    }
+    free(text);
+    build_u64(b, T_RX, received);
+    build_u64(b, T_TX, sent);
+}
+
+static void build_disk(struct builder *b, struct stream *s)
+{
+    struct tree t;
+    uint64_t bytes = 0, seen = 0, until = now_ns() + (uint64_t) DISK_MS_MAX * 1000000u;
+    bool partial = false;
+    int top = path_open(".", O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    if (top < 0 || !tree_start(&t, top, false)) {
+        build_u64(b, T_DISK, 0);
+        build_u64(b, T_DISK_PARTIAL, 1);
+        return;
+    }
+    enum tree_step step;
+    while ((step = tree_next(&t)) != TREE_END) {
+        struct stat st;
+        if (step != TREE_ENTRY)
+            continue;
+        if (++seen > DISK_ENTRIES_MAX || ((seen & 255) == 0 && (now_ns() > until || stream_over(s)))) {
+            partial = true;
+            break;
+        }
+        if (fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        /* A file with several links is shared out among them, so that it counts once when all are here. */
+        bool shared = S_ISREG(st.st_mode) && st.st_nlink > 1;
+        bytes += (uint64_t) st.st_blocks * 512 / (shared ? (uint64_t) st.st_nlink : 1);
+        if (S_ISDIR(st.st_mode) && !tree_enter(&t) && errno != ENOENT)
+            partial = true;
+    }
+    partial |= t.error != 0;
+    tree_stop(&t);
+    build_u64(b, T_DISK, bytes);
+    if (partial)
+        build_u64(b, T_DISK_PARTIAL, 1);
+}
+
+void operate_usage(const struct request *r)
+{
+    struct builder b = { 0 };
+    build_processes(&b);
+    build_network(&b);
+    if (fields_u64(r->fields, T_FLAGS, 0) & MEASURE_DISK)
+        build_disk(&b, r->stream);
+    build_u64(&b, T_UPTIME_MS, (now_ns() - agent_started_ns) / 1000000u);
+    stream_end(r->stream, &b);
+    builder_free(&b);
+}

@@ -1,0 +1,51 @@
+/* The smallest test harness that serves: named tests, checks that say where they failed, a count at the end. */
+#ifndef ISOLA_CHECK_H
+#define ISOLA_CHECK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static int check_passed, check_failed;
+static bool check_now_failed;
+
+#define CHECK(condition) do { \
+        if (!(condition)) { \
+            check_now_failed = true; \
+            printf("  %s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+        } \
+    } while (0)
+
+#define CHECK_INT(expected, actual) do { \
+        long long check_e = (long long) (expected), check_a = (long long) (actual); \
+        if (check_e != check_a) { \
+            check_now_failed = true; \
+            printf("  %s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, #actual, check_a, check_e); \
+        } \
+    } while (0)
+
+#define CHECK_TEXT(expected, actual) do { \
+        const char *check_e = (expected), *check_a = (actual); \
+        if (!check_a || strcmp(check_e, check_a) != 0) { \
+            check_now_failed = true; \
+            printf("  %s:%d: %s is `%s`, expected `%s`\n", __FILE__, __LINE__, #actual, check_a ? check_a : "(null)", check_e); \
+        } \
+    } while (0)
+
+#define RUN(test) do { \
+        check_now_failed = false; \
+        test(); \
+        printf("%s %s\n", check_now_failed ? "FAILED" : "ok", #test); \
+        fflush(stdout); \
+        check_now_failed ? check_failed++ : check_passed++; \
+    } while (0)
+
+#define NOT_RUN(test, why) printf("NOT RUN %s: %s\n", #test, why)
+
+static inline int check_result(void)
+{
+    printf("%d passed, %d failed\n", check_passed, check_failed);
+    return check_failed ? 1 : 0;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* A stream in memory: records what an operation sends, feeds it what a server would. */
+#ifndef ISOLA_STREAM_DOUBLE_H
+#define ISOLA_STREAM_DOUBLE_H
+
+#include "../src/operations.h"
+
+struct frame { enum frame_type type; uint8_t *payload; size_t length; };
+
+/* What a test sets before the operation. */
+struct script {
+    const void *input;           /* DATA from the server, then EOF */
+    size_t input_length;
+    size_t piece;                /* at most so much per receive; 0: any */
+    bool input_drops;            /* the connection drops where EOF would come */
+    size_t credit;               /* most that is granted at a time; 0: all */
+    int cancel_after;            /* over after so many credit-using frames; 0: never */
+    bool discard;                /* count DATA, do not keep it */
+};
+
+struct stream *double_new(const struct script *script);
+void double_free(struct stream *s);
+void double_cancel(struct stream *s);
+
+int double_count(struct stream *s, enum frame_type type);
+/* The n-th frame of that type (a copy of the struct; payload lives with the stream). length SIZE_MAX when absent. */
+struct frame double_frame(struct stream *s, enum frame_type type, int n);
+/* Waits until there are `count` frames of that type; false after `ms`. */
+bool double_await(struct stream *s, enum frame_type type, int count, int ms);
+/* All DATA, one after another. */
+const uint8_t *double_data(struct stream *s, size_t *length);
+uint64_t double_data_bytes(struct stream *s);
+/* Exactly one terminal frame was sent. */
+bool double_ended_once(struct stream *s);
+/* The code of ERROR, 0 when it ended well, -1 when it has not ended. */
+int double_code(struct stream *s);
+const char *double_message(struct stream *s);
+struct fields double_fields(struct stream *s, enum frame_type type, int n);
+
+/* Runs an operation to its end on this thread. `b` is the request's fields and is freed. */
+struct stream *ask(void (*operate)(const struct request *), struct builder *b, const struct script *script);
+/* The same with PATH only. */
+struct stream *ask_path(void (*operate)(const struct request *), const char *path);
+
+/* Number of open descriptors of this process. */
+int open_descriptors(void);
+
+#endif

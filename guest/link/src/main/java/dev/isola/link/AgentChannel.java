@@ -1,0 +1,28 @@
+package dev.isola.link;
+
+import java.io.Closeable;
+import java.io.IOException;
+
+/**
+ * One byte channel to an agent, in both directions. One thread reads while another writes; {@link #close()} comes from
+ * any thread, more than once, and wakes both.
+ */
+public interface AgentChannel extends Closeable {
+  /** Waits for bytes; returns how many were read, at least one, or -1 at the end. */
+  int read(byte[] bytes, int offset, int length) throws IOException;
+
+  /** Writes all of the given bytes. */
+  void write(byte[] bytes, int offset, int length) throws IOException;
+
+  /**
+   * Returns true when every opening of the channel starts with fresh bytes, as on a socket. On a pipe or virtio port
+   * bytes of an earlier connection may still be under way, and the greeting reads over them.
+   */
+  boolean delimited();
+
+  /** Returns true when a blocked virtual thread gives up its carrier; otherwise platform threads are used. */
+  boolean parks();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,390 @@
+package dev.isola.link;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One greeted connection to an agent, with many streams. It has three threads: one reads, one writes, one looks after
+ * liveness. The agent is never trusted: whatever it sends that is not allowed closes the connection, and everybody who
+ * waits gets an exception.
+ */
+final class AgentConnection implements AutoCloseable {
+  static final int INCOMING_WINDOW = 256 * 1024;
+
+  private static final int AGENT_STREAMS_MAX = 1024;
+  private static final Duration CANCEL_PATIENCE = Duration.ofSeconds(30);
+
+  private final SandboxId id;
+  private final AgentChannel channel;
+  private final LinkOptions options;
+  private final Outbox outbox = new Outbox();
+  private final ConcurrentHashMap<Integer, LinkStream> streams = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Long, CompletableFuture<Boolean>> pings =
+      new ConcurrentHashMap<>();
+  private final AtomicInteger lastStream = new AtomicInteger();
+  private final AtomicInteger agentStreams = new AtomicInteger();
+  private final AtomicLong lastPing = new AtomicLong();
+  private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
+  private final CompletableFuture<Greeting.Welcome> greeted = new CompletableFuture<>();
+  private final Thread reader;
+  private final Thread writer;
+  private final Thread pulse;
+  private volatile long lastReceived = System.nanoTime();
+  private volatile boolean quiet;
+  private volatile @Nullable String bye;
+  private volatile int sendWindow = Wire.FRAME_MAX;
+  private int lastIncoming = Wire.AGENT_STREAM - 1;
+
+  private AgentConnection(
+      SandboxId id, AgentChannel channel, Secret secret, LinkOptions options) {
+    this.id = id;
+    this.channel = channel;
+    this.options = options;
+    this.reader = thread("reader", () -> read(secret));
+    this.writer = thread("writer", this::write);
+    this.pulse = thread("pulse", this::watchLiveness);
+  }
+
+  /**
+   * Greets the agent at the other end of {@code channel}, which is closed when that fails.
+   *
+   * @throws LostException when the agent is silent, does not prove itself or closes the channel
+   * @throws SandboxException with {@code CANCELLED} when the thread is interrupted
+   */
+  static AgentConnection open(
+      SandboxId id, AgentChannel channel, Secret secret, LinkOptions options)
+      throws LostException {
+    AgentConnection connection = new AgentConnection(id, channel, secret, options);
+    connection.reader.start();
+    try {
+      connection.greeted.get(options.greeting().toNanos(), TimeUnit.NANOSECONDS);
+      return connection;
+    } catch (TimeoutException e) {
+      String why = "no greeting within " + options.greeting().toMillis() + " ms";
+      throw new LostException(connection.lose(new Loss(Loss.Kind.SILENT, why)));
+    } catch (InterruptedException e) {
+      connection.close();
+      Thread.currentThread().interrupt();
+      throw Loss.cancelled(id, "connecting");
+    } catch (ExecutionException e) {
+      throw new LostException(
+          connection.lose(new Loss(Loss.Kind.DROPPED, "the greeting failed")));
+    }
+  }
+
+  SandboxId id() {
+    return id;
+  }
+
+  Greeting.Welcome welcome() {
+    return greeted.join();
+  }
+
+  boolean isClosed() {
+    return loss.get() != null;
+  }
+
+  Optional<Loss> loss() {
+    return Optional.ofNullable(loss.get());
+  }
+
+  /** Stops (or resumes) looking for signs of life, while the sandbox is frozen on purpose. */
+  void quiet(boolean on) {
+    lastReceived = System.nanoTime();
+    quiet = on;
+  }
+
+  /**
+   * Opens a stream.
+   *
+   * @param request whose CREDIT field is {@code window}, where the answer has content
+   * @throws SandboxException when the connection is closed; the request was not sent then
+   */
+  LinkStream request(Operation operation, FieldsBuilder request, int window) {
+    int number = lastStream.incrementAndGet();
+    if (number <= 0) {
+      throw lose(new Loss(Loss.Kind.CLOSED, "all stream numbers are used")).exception(id, false);
+    }
+    byte[] frame = request.frame(Wire.REQUEST, number);
+    LinkStream stream = new LinkStream(this, number, operation, window, sendWindow);
+    streams.put(number, stream);
+    boolean sent = false;
+    try {
+      sent = content(frame);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Loss.cancelled(id, operation.toString());
+    } finally {
+      if (!sent) {
+        streams.remove(number);
+      }
+    }
+    Loss why = loss.get();
+    if (!sent) {
+      Loss known = why == null ? new Loss(Loss.Kind.DROPPED, "the connection is closed") : why;
+      throw known.exception(id, false);
+    }
+    if (why != null) {
+      // It was closed between the two steps, and may not have told this stream.
+      stream.lose(why);
+    }
+    return stream;
+  }
+
+  /** Returns how long the agent takes to answer. */
+  Duration ping(Duration patience) {
+    long from = System.nanoTime();
+    try {
+      sendPing().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+      return Duration.ofNanos(System.nanoTime() - from);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Loss.cancelled(id, "ping");
+    } catch (TimeoutException | ExecutionException e) {
+      Loss why = new Loss(Loss.Kind.SILENT, "no answer to a ping within " + patience);
+      throw lose(why).exception(id, false);
+    }
+  }
+
+  /** Queues a frame of content, waiting while the agent does not read; false when closed. */
+  boolean content(byte[] frame) throws InterruptedException {
+    return outbox.put(frame);
+  }
+
+  /** Queues a small frame without waiting. */
+  void control(byte[] frame) {
+    boolean queued = outbox.putControl(frame);
+    assert queued || isClosed();
+  }
+
+  /** Closes the connection because of something the agent sent; returns why it is closed. */
+  Loss violated(String what) {
+    return lose(new Loss(Loss.Kind.VIOLATION, "the agent broke the protocol: " + what));
+  }
+
+  /** Closes the connection; the agent and its commands go on. */
+  @Override
+  public void close() {
+    lose(new Loss(Loss.Kind.CLOSED, "the connection was closed here"));
+  }
+
+  /** Closes the connection because the sandbox is gone. */
+  void end(String why) {
+    lose(new Loss(Loss.Kind.GONE, why));
+  }
+
+  /** Returns the threads, for tests that look whether they have ended. */
+  List<Thread> threads() {
+    return List.of(reader, writer, pulse);
+  }
+
+  private Thread thread(String name, Runnable body) {
+    String full = "isola-link-" + name + "-" + id;
+    return channel.parks()
+        ? Thread.ofVirtual().name(full).unstarted(body)
+        : Thread.ofPlatform().daemon().name(full).unstarted(body);
+  }
+
+  private void read(Secret secret) {
+    try {
+      FrameReader frames = new FrameReader(channel);
+      Greeting.Welcome welcome = new Greeting(frames, channel, secret).perform();
+      sendWindow = welcome.window();
+      lastReceived = System.nanoTime();
+      writer.start();
+      pulse.start();
+      greeted.complete(welcome);
+      while (!isClosed()) {
+        Frame frame = frames.next();
+        lastReceived = System.nanoTime();
+        dispatch(frame);
+      }
+    } catch (ProtocolViolation e) {
+      violated(String.valueOf(e.getMessage()));
+    } catch (IOException e) {
+      lose(new Loss(Loss.Kind.DROPPED, String.valueOf(e.getMessage())));
+    } catch (RuntimeException | Error e) {
+      lose(new Loss(Loss.Kind.VIOLATION, "reading failed: " + e));
+      throw e;
+    }
+  }
+
+  private void write() {
+    try {
+      outbox.writeTo(channel);
+    } catch (IOException e) {
+      lose(new Loss(Loss.Kind.DROPPED, "writing failed: " + e.getMessage()));
+    } catch (InterruptedException e) {
+      close();
+    }
+  }
+
+  private void dispatch(Frame frame) {
+    switch (frame.type()) {
+      case Wire.PING -> pong(frame);
+      case Wire.PONG -> ponged(frame);
+      case Wire.BYE -> {
+        requireConnection(frame);
+        bye = Fields.parse(frame.payload()).optionalText(Tag.REASON).orElse("no reason");
+      }
+      case Wire.INCOMING -> incoming(frame);
+      case Wire.RESPONSE,
+          Wire.DATA,
+          Wire.EOF,
+          Wire.CREDIT,
+          Wire.END,
+          Wire.ERROR,
+          Wire.OUTPUT,
+          Wire.ITEM,
+          Wire.GAP ->
+          toStream(frame);
+      default -> throw new ProtocolViolation("a frame of type " + frame.type());
+    }
+  }
+
+  private void toStream(Frame frame) {
+    LinkStream stream = streams.get(frame.stream());
+    if (stream == null) {
+      throw new ProtocolViolation(
+          "a frame of type " + frame.type() + " for a stream that is not open");
+    }
+    if (frame.terminal()) {
+      streams.remove(frame.stream());
+      if (stream.operation() == Operation.INCOMING) {
+        agentStreams.decrementAndGet();
+      }
+    }
+    stream.accept(frame);
+  }
+
+  private void pong(Frame frame) {
+    requireConnection(frame);
+    if (frame.payload().length > Wire.PING_MAX) {
+      throw new ProtocolViolation("a PING of " + frame.payload().length + " bytes");
+    }
+    outbox.offer(Wire.frame(Wire.PONG, 0, frame.payload()));
+  }
+
+  private void ponged(Frame frame) {
+    requireConnection(frame);
+    CompletableFuture<Boolean> waiting =
+        frame.payload().length == 8 ? pings.remove(Wire.getLong(frame.payload(), 0)) : null;
+    if (waiting == null) {
+      throw new ProtocolViolation("a PONG without a PING");
+    }
+    waiting.complete(true);
+  }
+
+  private void incoming(Frame frame) {
+    int number = frame.stream();
+    if (number >= 0 || number <= lastIncoming && lastIncoming < 0) {
+      throw new ProtocolViolation("INCOMING with a stream number that is not the agent's or used");
+    }
+    Fields fields = Fields.parse(frame.payload());
+    LinkStream relay = streams.get(fields.range(Tag.RELAY, 1, Integer.MAX_VALUE));
+    if (relay == null || relay.operation() != Operation.RELAY) {
+      throw new ProtocolViolation("INCOMING without a relay");
+    }
+    if (agentStreams.incrementAndGet() > AGENT_STREAMS_MAX) {
+      throw new ProtocolViolation("too many INCOMING streams");
+    }
+    lastIncoming = number;
+    LinkStream stream =
+        new LinkStream(this, number, Operation.INCOMING, INCOMING_WINDOW, sendWindow);
+    streams.put(number, stream);
+    relay.incoming(stream);
+  }
+
+  private static void requireConnection(Frame frame) {
+    if (frame.stream() != 0) {
+      throw new ProtocolViolation("a frame of type " + frame.type() + " on a stream");
+    }
+  }
+
+  private CompletableFuture<Boolean> sendPing() {
+    long nonce = lastPing.incrementAndGet();
+    CompletableFuture<Boolean> waiting = new CompletableFuture<>();
+    pings.put(nonce, waiting);
+    byte[] payload = new byte[8];
+    Wire.putLong(payload, 0, nonce);
+    if (!outbox.putControl(Wire.frame(Wire.PING, 0, payload))) {
+      waiting.cancel(false);
+    }
+    return waiting;
+  }
+
+  /** Closes the connection when something is open and the agent gives no sign of life. */
+  private void watchLiveness() {
+    long silence = options.silence().toNanos();
+    long pingedAt = 0;
+    boolean pinged = false;
+    while (!isClosed()) {
+      long now = System.nanoTime();
+      long heard = lastReceived;
+      if (quiet || streams.isEmpty() || pinged && heard - pingedAt > 0) {
+        pinged = false;
+      } else if (pinged && now - pingedAt > options.pong().toNanos()) {
+        lose(new Loss(Loss.Kind.SILENT, "the agent does not answer"));
+      } else if (!pinged && now - heard >= silence) {
+        pinged = true;
+        pingedAt = now;
+        sendPing();
+      }
+      checkCancelled(now);
+      long wait = pinged ? options.pong().toNanos() / 4 : silence / 2;
+      if (!isClosed()) {
+        LockSupport.parkNanos(this, wait);
+      }
+    }
+  }
+
+  private void checkCancelled(long now) {
+    long since = now - CANCEL_PATIENCE.toNanos();
+    if (!quiet && streams.values().stream().anyMatch(stream -> stream.overdueSince(since))) {
+      violated("a cancelled stream was not ended");
+    }
+  }
+
+  /** Closes everything, once; returns why the connection is closed. */
+  private Loss lose(Loss wanted) {
+    Loss why = told(wanted);
+    if (!loss.compareAndSet(null, why)) {
+      return loss().orElse(why);
+    }
+    channel.close();
+    outbox.close();
+    streams.values().forEach(stream -> stream.lose(why));
+    streams.clear();
+    pings.values().forEach(waiting -> waiting.cancel(false));
+    pings.clear();
+    greeted.completeExceptionally(new IOException(why.why()));
+    LockSupport.unpark(pulse);
+    return why;
+  }
+
+  /** What the agent said before it left is better than what was seen of it. */
+  private Loss told(Loss wanted) {
+    String reason = bye;
+    if (reason == null || wanted.kind() != Loss.Kind.DROPPED) {
+      return wanted;
+    }
+    return reason.equals("replaced")
+        ? new Loss(Loss.Kind.REPLACED, "another server took over")
+        : new Loss(Loss.Kind.GONE, "its agent ended (" + RemoteError.tidy(reason) + ")");
+  }
+}

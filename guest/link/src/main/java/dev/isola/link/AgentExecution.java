@@ -1,0 +1,328 @@
+package dev.isola.link;
+
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.Signal;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A command under the agent. When the connection drops while somebody reads or waits, it attaches again where it was.
+ *
+ * <p>{@link #await()} returns {@link Exit.Lost} only when it is known that the end will never be seen: the sandbox is
+ * gone, or the agent no longer knows the execution. When the agent merely cannot be reached, {@link #read()} and {@link
+ * #await()} throw {@link dev.isola.spi.error.OutcomeUnknown} and may be tried again. An interrupted {@code read} or
+ * {@code await} leaves the handle as it was.
+ */
+class AgentExecution implements Execution {
+  static final int WINDOW = 1024 * 1024;
+
+  /** How much later than the command's timeout its end may come before the agent counts as broken. */
+  private static final Duration GRACE = Duration.ofSeconds(30);
+
+  /**
+   * What is known of a command when it starts.
+   *
+   * @param startedNanos on this machine's {@link System#nanoTime()}
+   * @param timeout where it is known here
+   * @param stdin whether it has an open standard input
+   */
+  record Start(
+      long execution, long pid, long startedNanos, Optional<Duration> timeout, boolean stdin) {}
+
+  private final AgentClient client;
+  private final Start start;
+  private final ReentrantLock attaching = new ReentrantLock();
+  private final OutputStream stdin;
+  private volatile LinkStream stream;
+  private volatile long position;
+  private volatile @Nullable Exit exit;
+  private volatile long durationNanos;
+  private volatile boolean closed;
+
+  AgentExecution(AgentClient client, LinkStream stream, Start start, long position) {
+    this.client = client;
+    this.stream = stream;
+    this.start = start;
+    this.position = position;
+    this.stdin = new ExecutionInput(this::inputStream, start.stdin());
+  }
+
+  @Override
+  public ExecutionId id() {
+    return new ExecutionId(Long.toString(start.execution()));
+  }
+
+  @Override
+  public long pid() {
+    return start.pid();
+  }
+
+  @Override
+  public OutputStream stdin() {
+    return stdin;
+  }
+
+  @Override
+  public Optional<Output> read() {
+    while (exit == null) {
+      Frame frame = nextFrame(LinkStream.FOREVER);
+      Output output = frame == null ? null : take(frame);
+      if (output != null) {
+        return Optional.of(output);
+      }
+    }
+    if (exit instanceof Exit.Lost(String why)) {
+      throw unknown(why, null);
+    }
+    return Optional.empty();
+  }
+
+  @Override
+  public Exit await() {
+    return await(LinkStream.FOREVER, 0).orElseThrow();
+  }
+
+  @Override
+  public Optional<Exit> await(Duration patience) {
+    Duration positive = patience.isPositive() ? patience : Duration.ofNanos(1);
+    return await(positive, System.nanoTime() + positive.toNanos());
+  }
+
+  @Override
+  public Duration duration() {
+    return Duration.ofNanos(
+        exit != null && durationNanos > 0
+            ? durationNanos
+            : Math.max(0, System.nanoTime() - start.startedNanos()));
+  }
+
+  @Override
+  public void signal(Signal signal) {
+    if (exit == null) {
+      send(signal, Wire.SCOPE_GROUP);
+    }
+  }
+
+  @Override
+  public void kill() {
+    send(Signal.KILL, Wire.SCOPE_TREE);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    stream.cancel();
+  }
+
+  /** Returns the number the agent knows it by. */
+  final long number() {
+    return start.execution();
+  }
+
+  final AgentClient client() {
+    return client;
+  }
+
+  final boolean ended() {
+    return exit != null;
+  }
+
+  /** Returns the stream that input goes to; a terminal attaches again for it, a pipe must not lose bytes unseen. */
+  LinkStream inputStream() {
+    return stream;
+  }
+
+  /** Makes sure that the stream is live, attaching again when it was lost. */
+  final LinkStream attached() {
+    LinkStream now = stream;
+    Loss loss = now.loss();
+    if (loss != null && exit == null) {
+      reattach(now, loss, loss.exception(client.id(), false));
+    }
+    return stream;
+  }
+
+  private Optional<Exit> await(Duration patience, long deadline) {
+    Duration left = patience;
+    while (exit == null) {
+      Frame frame = nextFrame(left);
+      if (frame != null) {
+        take(frame);
+      }
+      if (!patience.isZero()) {
+        left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
+        if (frame == null && deadline - System.nanoTime() <= 0) {
+          return Optional.ofNullable(exit);
+        }
+      }
+    }
+    return Optional.ofNullable(exit);
+  }
+
+  /** Waits for a frame; null when the patience ran out or when it is lost for good (see {@link #exit}). */
+  private @Nullable Frame nextFrame(Duration patience) {
+    while (true) {
+      LinkStream now = stream;
+      try {
+        Duration wait = guarded(patience);
+        Frame frame = now.next(wait);
+        if (frame == null && patience.isZero() && !client.suspended()) {
+          throw unknown("the agent did not end the command at its timeout", null);
+        }
+        return frame;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw Loss.cancelled(client.id(), "waiting for the command");
+      } catch (SandboxException e) {
+        Loss loss = now.loss();
+        if (loss == null) {
+          throw e;
+        }
+        reattach(now, loss, e);
+        if (exit != null) {
+          return null;
+        }
+      }
+    }
+  }
+
+  /** The agent keeps the timeout; here is only looked whether it does. */
+  private Duration guarded(Duration patience) {
+    if (!patience.isZero() || start.timeout().isEmpty()) {
+      return patience;
+    }
+    long end = start.startedNanos() + start.timeout().get().toNanos() - System.nanoTime();
+    return GRACE.plusNanos(Math.max(0, end));
+  }
+
+  /** Takes one frame into account; returns output, or null for anything else. */
+  private @Nullable Output take(Frame frame) {
+    LinkStream now = stream;
+    try {
+      return switch (frame.type()) {
+        case Wire.OUTPUT -> data(frame);
+        case Wire.GAP -> gap(frame);
+        case Wire.END -> {
+          ended(Fields.parse(frame.payload()));
+          yield null;
+        }
+        case Wire.ERROR -> {
+          failed(now.error(frame));
+          yield null;
+        }
+        default -> throw new ProtocolViolation("a frame of type " + frame.type());
+      };
+    } catch (ProtocolViolation e) {
+      throw now.violated(e.getMessage());
+    }
+  }
+
+  private Output data(Frame frame) {
+    Channel channel =
+        switch (frame.channel()) {
+          case Wire.CHANNEL_STDOUT -> Channel.STDOUT;
+          case Wire.CHANNEL_STDERR -> Channel.STDERR;
+          case Wire.CHANNEL_TERMINAL -> Channel.TERMINAL;
+          default -> throw new ProtocolViolation("output channel " + frame.channel());
+        };
+    advance(frame.offset(), frame.payload().length);
+    Instant at = Timestamps.instant(frame.timeNs());
+    return new Output.Data(channel, frame.offset(), at, Bytes.of(frame.payload()));
+  }
+
+  private Output gap(Frame frame) {
+    long offset = Wire.getLong(frame.payload(), 0);
+    long lost = Wire.getLong(frame.payload(), 8);
+    advance(offset, lost);
+    return new Output.Gap(offset, lost);
+  }
+
+  private void advance(long offset, long count) {
+    if (offset < position || count <= 0 || offset + count < 0) {
+      throw new ProtocolViolation("output goes back, or makes no sense: " + offset + "+" + count);
+    }
+    position = offset + count;
+  }
+
+  private void ended(Fields fields) {
+    durationNanos = fields.count(Tag.DURATION_NS, 0);
+    exit = ExitFields.exit(fields, start.timeout());
+  }
+
+  private void failed(RemoteError error) {
+    if (error.code() == Wire.E_NO_SUCH_EXECUTION) {
+      exit = new Exit.Lost(error.message());
+    } else if (error.code() == Wire.E_CANCELLED && !closed) {
+      throw unknown("the agent let go of the execution: " + error.message(), null);
+    } else {
+      throw error.exception(client.id());
+    }
+  }
+
+  private void reattach(LinkStream lost, Loss loss, SandboxException why) {
+    attaching.lock();
+    try {
+      if (stream != lost || exit != null) {
+        return;
+      }
+      if (loss.kind() == Loss.Kind.GONE) {
+        exit = new Exit.Lost(loss.why());
+        return;
+      }
+      if (!loss.recoverable() || closed) {
+        throw unknown(loss.why(), why);
+      }
+      stream = Attach.open(client, start.execution(), position);
+    } catch (Gone e) {
+      exit = new Exit.Lost(e.fault().what());
+    } catch (NotFound e) {
+      exit = new Exit.Lost("the agent no longer knows the execution");
+    } catch (ProviderUnavailable e) {
+      throw unknown(e.fault().what(), e);
+    } finally {
+      attaching.unlock();
+    }
+  }
+
+  private SandboxException unknown(String why, @Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.OUTCOME_UNKNOWN,
+            "the end of the command was not seen: " + why,
+            "look at the list of executions; it may still run or may have ended")
+        .sandbox(client.id())
+        .with("execution", id().value())
+        .exception(cause);
+  }
+
+  private void send(Signal signal, int scope) {
+    FieldsBuilder request =
+        new FieldsBuilder(Operation.SIGNAL)
+            .add(Tag.EXECUTION, start.execution())
+            .add(Tag.SIGNAL, signal.number())
+            .add(Tag.SCOPE, scope);
+    try {
+      if (scope == Wire.SCOPE_TREE) {
+        client.callUninterrupted(Operation.SIGNAL, request, client.options().answer());
+      } else {
+        client.call(Operation.SIGNAL, request, client.options().answer());
+      }
+    } catch (Gone | NotFound nothingLeft) {
+      // Whatever is gone needs no signal.
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package dev.isola.link;
+
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A TCP connection inside the sandbox, dialled by us or accepted for us. Reading and writing may be done by two threads;
+ * interrupting either closes the connection, as with any channel.
+ */
+final class AgentPort implements PortDialing.Connection {
+  static final int WINDOW = 256 * 1024;
+
+  private final LinkStream stream;
+  private @Nullable Frame frame;
+  private int at;
+  private boolean ended;
+  private volatile boolean closed;
+
+  AgentPort(LinkStream stream) {
+    this.stream = stream;
+  }
+
+  /** Dials {@code port} on the sandbox's loopback; returns when it is connected. */
+  static AgentPort dial(AgentClient client, int port) {
+    FieldsBuilder request = new FieldsBuilder(Operation.DIAL).add(Tag.PORT, port);
+    LinkStream stream = client.open(Operation.DIAL, request, WINDOW);
+    stream.head(client.options().answer());
+    return new AgentPort(stream);
+  }
+
+  @Override
+  public int read(ByteBuffer target) throws IOException {
+    requireOpen();
+    if (!target.hasRemaining()) {
+      return 0;
+    }
+    Frame now = current();
+    if (now == null) {
+      return -1;
+    }
+    int count = Math.min(target.remaining(), now.payload().length - at);
+    target.put(now.payload(), at, count);
+    at += count;
+    return count;
+  }
+
+  @Override
+  public int write(ByteBuffer source) throws IOException {
+    requireOpen();
+    int count = source.remaining();
+    byte[] bytes = new byte[count];
+    source.get(bytes);
+    try {
+      if (stream.send(bytes, 0, count, LinkStream.FOREVER)) {
+        return count;
+      }
+    } catch (InterruptedException e) {
+      throw interrupted();
+    }
+    requireOpen();
+    Loss loss = stream.loss();
+    throw new IOException(loss == null ? "the peer closed the connection" : loss.why());
+  }
+
+  @Override
+  public void shutdownOutput() {
+    stream.sendEof();
+  }
+
+  @Override
+  public boolean isOpen() {
+    return !closed;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    stream.cancel();
+  }
+
+  private @Nullable Frame current() throws IOException {
+    Frame now = frame;
+    if (now != null && at < now.payload().length) {
+      return now;
+    }
+    frame = null;
+    at = 0;
+    if (!ended) {
+      fetch();
+    }
+    return frame;
+  }
+
+  private void fetch() throws IOException {
+    Frame next;
+    try {
+      next = stream.next(LinkStream.FOREVER);
+    } catch (InterruptedException e) {
+      throw interrupted();
+    } catch (SandboxException e) {
+      requireOpen();
+      throw new IOException(e.getMessage(), e);
+    }
+    if (next == null || next.type() == Wire.END || next.type() == Wire.EOF) {
+      ended = true;
+    } else if (next.type() == Wire.ERROR) {
+      ended = true;
+      throw new IOException(stream.error(next).message());
+    } else {
+      frame = next;
+    }
+  }
+
+  private void requireOpen() throws ClosedChannelException {
+    if (closed) {
+      throw new ClosedChannelException();
+    }
+  }
+
+  private ClosedByInterruptException interrupted() {
+    close();
+    Thread.currentThread().interrupt();
+    return new ClosedByInterruptException();
+  }
+}

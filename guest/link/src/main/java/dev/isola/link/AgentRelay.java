@@ -1,0 +1,105 @@
+package dev.isola.link;
+
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/**
+ * Connections that processes of the sandbox make to a port of their loopback, handed to us. After a drop it asks the
+ * agent again, until it is closed or the sandbox is gone.
+ */
+final class AgentRelay implements AutoCloseable {
+  private static final int MOST_AT_ONCE = 256;
+  private static final long PAUSE_MAX = Duration.ofSeconds(5).toNanos();
+
+  private final AgentClient client;
+  private final int port;
+  private final Consumer<PortDialing.Connection> handler;
+  private final Semaphore places = new Semaphore(MOST_AT_ONCE);
+  private volatile LinkStream stream;
+  private volatile boolean closed;
+  private final Thread keeper;
+
+  private AgentRelay(
+      AgentClient client, int port, Consumer<PortDialing.Connection> handler) {
+    this.client = client;
+    this.port = port;
+    this.handler = handler;
+    this.stream = request();
+    this.keeper =
+        Thread.ofVirtual().name("isola-link-relay-" + client.id()).unstarted(this::keep);
+  }
+
+  /** Returns once the agent listens. */
+  static AgentRelay open(
+      AgentClient client, int port, Consumer<PortDialing.Connection> handler) {
+    AgentRelay relay = new AgentRelay(client, port, handler);
+    relay.keeper.start();
+    return relay;
+  }
+
+  /** Stops listening; connections that are open go on. */
+  @Override
+  public void close() {
+    closed = true;
+    stream.cancel();
+    LockSupport.unpark(keeper);
+  }
+
+  private LinkStream request() {
+    FieldsBuilder request = new FieldsBuilder(Operation.RELAY).add(Tag.PORT, port);
+    LinkStream made = client.open(Operation.RELAY, request, 0);
+    made.onIncoming(this::incoming);
+    made.head(client.options().answer());
+    return made;
+  }
+
+  /** Called by the reading thread: must not wait. */
+  private void incoming(LinkStream incoming) {
+    if (!places.tryAcquire()) {
+      incoming.cancel();
+      return;
+    }
+    Thread.ofVirtual().name("isola-link-incoming-" + client.id()).start(() -> serve(incoming));
+  }
+
+  private void serve(LinkStream incoming) {
+    try (AgentPort connection = new AgentPort(incoming)) {
+      incoming.open();
+      handler.accept(connection);
+    } finally {
+      places.release();
+    }
+  }
+
+  private void keep() {
+    long pause = 0;
+    while (!closed) {
+      try {
+        if (pause > 0) {
+          LockSupport.parkNanos(this, pause);
+          stream = request();
+        }
+        pause = 50_000_000;
+        waitForEnd();
+      } catch (Gone e) {
+        return;
+      } catch (SandboxException e) {
+        pause = Math.min(Math.max(pause, 50_000_000) * 2, PAUSE_MAX);
+      }
+    }
+    stream.cancel();
+  }
+
+  private void waitForEnd() {
+    try {
+      stream.next(LinkStream.FOREVER);
+    } catch (InterruptedException e) {
+      closed = true;
+    }
+  }
+}

@@ -1,0 +1,256 @@
+package dev.isola.link;
+
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Secret;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.file.FileSystem;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A sandbox that is reached through its agent. A provider boots the agent, makes one of these with a way to connect, and
+ * says what it declares. Nothing is connected before the first call; after a drop the next call connects again.
+ */
+public final class AgentSandbox implements Sandbox, AutoCloseable {
+  private final AgentClient client;
+  private final AgentExecutions executions;
+  private final AgentFiles files;
+  private final Map<Class<? extends Capability>, Capability> capabilities;
+  private volatile SandboxState state = SandboxState.RUNNING;
+
+  private AgentSandbox(Builder builder) {
+    client = new AgentClient(builder.id, builder.connector, builder.secret, builder.options);
+    executions = new AgentExecutions(client, builder.timeout);
+    files = new AgentFiles(client);
+    capabilities = capabilities(builder.declared, builder.extra);
+  }
+
+  /**
+   * Starts describing a sandbox.
+   *
+   * @param secret that the agent got in its boot record
+   */
+  public static Builder builder(SandboxId id, AgentConnector connector, Secret secret) {
+    return new Builder(id, connector, secret);
+  }
+
+  @Override
+  public SandboxId id() {
+    return client.id();
+  }
+
+  @Override
+  public SandboxState state() {
+    return client.gone().isPresent() ? SandboxState.DESTROYED : state;
+  }
+
+  @Override
+  public Execution start(Command command) {
+    return executions.start(command);
+  }
+
+  @Override
+  public FileSystem files() {
+    return files;
+  }
+
+  @Override
+  public <C extends Capability> Optional<C> as(Class<C> capability) {
+    return Optional.ofNullable(capabilities.get(capability)).map(capability::cast);
+  }
+
+  /**
+   * Connects when there is no connection, and returns how long the agent takes to answer.
+   *
+   * @throws dev.isola.spi.error.SandboxException when it does not answer within the patience
+   */
+  public Duration ping() {
+    return client.connection().ping(client.options().pong());
+  }
+
+  /** Kills every process but the agent; returns when none is left. */
+  public void killAll() {
+    FieldsBuilder request = new FieldsBuilder(Operation.KILL_ALL);
+    client.call(Operation.KILL_ALL, request, client.options().answer());
+  }
+
+  /**
+   * Makes the agent kill everything and end. The sandbox counts as destroyed afterwards. Does nothing when it is gone.
+   */
+  public void shutdown() {
+    try {
+      FieldsBuilder request = new FieldsBuilder(Operation.SHUTDOWN);
+      client.callUninterrupted(Operation.SHUTDOWN, request, client.options().answer());
+    } catch (Gone alreadyGone) {
+      // That is what was wanted.
+    }
+    markDestroyed("it was shut down");
+  }
+
+  /** Makes every call from now on throw {@link Gone}; everybody who waits is woken. */
+  public void markDestroyed(String why) {
+    client.markGone(why);
+  }
+
+  /**
+   * Says that the provider froze the sandbox or made it run again, so that a frozen agent is not taken for a dead one.
+   * What else a state allows is the provider's to decide.
+   */
+  public void mark(SandboxState now) {
+    state = now;
+    client.suspend(now == SandboxState.PAUSED);
+  }
+
+  /**
+   * Has the agent listen on {@code port} of the sandbox's loopback and hand every connection to {@code handler}, each on
+   * a virtual thread of its own, at most 256 at once; the connection is closed when the handler returns. Closing stops
+   * the listening.
+   */
+  public AutoCloseable relay(int port, Consumer<PortDialing.Connection> handler) {
+    return AgentRelay.open(client, port, handler);
+  }
+
+  /** Lets go of the connection; the sandbox goes on. */
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  @Override
+  public String toString() {
+    return "sandbox " + id();
+  }
+
+  private Map<Class<? extends Capability>, Capability> capabilities(
+      Set<Class<? extends Capability>> declared,
+      Map<Class<? extends Capability>, Capability> extra) {
+    Map<Class<? extends Capability>, Capability> found = new HashMap<>();
+    for (Class<? extends Capability> type : declared) {
+      Capability given = extra.get(type);
+      Capability capability = given == null ? own(type) : given;
+      if (!type.isInstance(capability)) {
+        throw new IllegalArgumentException(
+            "declared, but neither given nor known to the agent: " + Capability.nameOf(type));
+      }
+      found.put(type, capability);
+    }
+    return Map.copyOf(found);
+  }
+
+  private @Nullable Capability own(Class<? extends Capability> type) {
+    if (type == Attaching.class) {
+      return executions;
+    } else if (type == Terminals.class) {
+      return (Terminals) executions::open;
+    } else if (type == Watching.class) {
+      return (Watching) (path, recursive) -> AgentWatch.open(client, path, recursive);
+    } else if (type == PortDialing.class) {
+      return (PortDialing) port -> AgentPort.dial(client, port);
+    } else if (type == UsageReporting.class) {
+      return (UsageReporting) this::usage;
+    } else if (type == Renewing.class) {
+      return (Renewing) this::renew;
+    }
+    return null;
+  }
+
+  private UsageReporting.Usage usage() {
+    FieldsBuilder request =
+        new FieldsBuilder(Operation.USAGE).add(Tag.FLAGS, Wire.USAGE_DISK);
+    LinkStream stream = client.open(Operation.USAGE, request, 0);
+    Fields fields = stream.end(client.options().answer());
+    try {
+      return new UsageReporting.Usage(
+          Duration.ofNanos(fields.count(Tag.CPU_NS, 0)),
+          fields.count(Tag.MEMORY, 0),
+          fields.count(Tag.MEMORY_PEAK, 0),
+          disk(fields),
+          fields.count(Tag.RX, 0),
+          fields.count(Tag.TX, 0),
+          fields.has(Tag.PROCESSES) ? fields.range(Tag.PROCESSES, 0, Integer.MAX_VALUE) : 0,
+          Duration.ofMillis(fields.count(Tag.UPTIME_MS, 0)));
+    } catch (ProtocolViolation e) {
+      throw stream.violated(e.getMessage());
+    }
+  }
+
+  /** A count that was cut short is not a measurement. */
+  private static OptionalLong disk(Fields fields) {
+    return fields.number(Tag.DISK_PARTIAL, 0) != 0
+        ? OptionalLong.empty()
+        : fields.optionalNumber(Tag.DISK);
+  }
+
+  private void renew(Duration fromNow) {
+    FieldsBuilder request =
+        new FieldsBuilder(Operation.DEADLINE)
+            .add(Tag.TIMEOUT_MS, Math.max(1, fromNow.toMillis()));
+    client.call(Operation.DEADLINE, request, client.options().answer());
+  }
+
+  /** Describes a sandbox before it is made. */
+  public static final class Builder {
+    private final SandboxId id;
+    private final AgentConnector connector;
+    private final Secret secret;
+    private Set<Class<? extends Capability>> declared = Set.of();
+    private Map<Class<? extends Capability>, Capability> extra = Map.of();
+    private Optional<Duration> timeout = Optional.empty();
+    private LinkOptions options = LinkOptions.DEFAULT;
+
+    private Builder(SandboxId id, AgentConnector connector, Secret secret) {
+      this.id = id;
+      this.connector = connector;
+      this.secret = secret;
+    }
+
+    /** Sets what the provider declares; nothing else is given out. */
+    public Builder capabilities(Set<Class<? extends Capability>> types) {
+      declared = Set.copyOf(types);
+      return this;
+    }
+
+    /** Adds capabilities that the provider itself brings, also in place of the agent's. */
+    public Builder extra(Map<Class<? extends Capability>, Capability> given) {
+      extra = Map.copyOf(given);
+      return this;
+    }
+
+    /** Sets the timeout of commands that have none of their own. */
+    public Builder commandTimeout(Optional<Duration> limit) {
+      timeout = limit;
+      return this;
+    }
+
+    public Builder options(LinkOptions patience) {
+      options = patience;
+      return this;
+    }
+
+    /**
+     * Makes the sandbox without connecting.
+     *
+     * @throws IllegalArgumentException when something is declared that nobody provides
+     */
+    public AgentSandbox build() {
+      return new AgentSandbox(this);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package dev.isola.link;
+
+import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.Watch;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A watch by the agent. After a drop it watches again and reports an overflow, since changes may have been missed.
+ */
+final class AgentWatch implements Watch {
+  private static final int WINDOW = 256 * 1024;
+
+  private final AgentClient client;
+  private final String path;
+  private final boolean recursive;
+  private final ReentrantLock taking = new ReentrantLock();
+  private volatile LinkStream stream;
+  private volatile boolean ended;
+
+  private AgentWatch(AgentClient client, String path, boolean recursive) {
+    this.client = client;
+    this.path = path;
+    this.recursive = recursive;
+    this.stream = request(client, path, recursive);
+  }
+
+  /** Returns once the agent is watching. */
+  static Watch open(AgentClient client, String path, boolean recursive) {
+    return new AgentWatch(client, path, recursive);
+  }
+
+  @Override
+  public Optional<FileChange> next(Duration patience) {
+    taking.lock();
+    try {
+      return take(patience);
+    } finally {
+      taking.unlock();
+    }
+  }
+
+  private Optional<FileChange> take(Duration patience) {
+    if (ended) {
+      return Optional.empty();
+    }
+    LinkStream now = stream;
+    Loss loss = now.loss();
+    if (loss != null && loss.recoverable()) {
+      return Optional.of(watchAgain());
+    }
+    Frame frame;
+    try {
+      frame = now.next(patience.isPositive() ? patience : Duration.ofNanos(1));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Loss.cancelled(client.id(), "watching");
+    } catch (RuntimeException e) {
+      loss = now.loss();
+      if (ended) {
+        return Optional.empty();
+      }
+      if (loss == null || !loss.recoverable()) {
+        ended = true;
+        throw e;
+      }
+      return Optional.of(watchAgain());
+    }
+    return frame == null ? Optional.empty() : change(now, frame);
+  }
+
+  @Override
+  public boolean ended() {
+    return ended;
+  }
+
+  @Override
+  public void close() {
+    ended = true;
+    stream.cancel();
+  }
+
+  private FileChange watchAgain() {
+    stream = request(client, path, recursive);
+    return new FileChange(FileChange.Kind.OVERFLOW, path, true);
+  }
+
+  private static LinkStream request(AgentClient client, String path, boolean recursive) {
+    FieldsBuilder request =
+        new FieldsBuilder(Operation.WATCH).add(Tag.PATH, path).flag(Tag.RECURSIVE, recursive);
+    LinkStream stream = client.open(Operation.WATCH, request, WINDOW);
+    stream.head(client.options().answer());
+    return stream;
+  }
+
+  private Optional<FileChange> change(LinkStream from, Frame frame) {
+    switch (frame.type()) {
+      case Wire.END -> {
+        ended = true;
+        return Optional.empty();
+      }
+      case Wire.ERROR -> {
+        boolean closed = ended;
+        ended = true;
+        if (closed) {
+          return Optional.empty();
+        }
+        throw from.error(frame).exception(client.id());
+      }
+      default -> {
+        return Optional.of(item(from, frame));
+      }
+    }
+  }
+
+  private FileChange item(LinkStream from, Frame frame) {
+    try {
+      Fields fields = Fields.parse(frame.payload());
+      FileChange.Kind kind = kind(fields.range(Tag.EVENT, 1, 8));
+      ended |= kind == FileChange.Kind.ROOT_GONE;
+      return new FileChange(
+          kind,
+          fields.optionalText(Tag.PATH).orElse(path),
+          (fields.number(Tag.FLAGS, 0) & Wire.WATCH_FOLDER) != 0);
+    } catch (ProtocolViolation e) {
+      throw from.violated(e.getMessage());
+    }
+  }
+
+  private static FileChange.Kind kind(int event) {
+    return switch (event) {
+      case 1 -> FileChange.Kind.CREATED;
+      case 2 -> FileChange.Kind.MODIFIED;
+      case 3 -> FileChange.Kind.REMOVED;
+      case 4 -> FileChange.Kind.MOVED_FROM;
+      case 5 -> FileChange.Kind.MOVED_TO;
+      case 6 -> FileChange.Kind.ATTRIBUTES;
+      case 7 -> FileChange.Kind.OVERFLOW;
+      default -> FileChange.Kind.ROOT_GONE;
+    };
+  }
+}

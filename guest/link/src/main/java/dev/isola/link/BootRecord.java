@@ -1,0 +1,156 @@
+package dev.isola.link;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What an agent is told before it listens, over a descriptor that only it can read. Made by a provider, written to the
+ * agent's boot descriptor, then thrown away: it holds the secret.
+ */
+public final class BootRecord {
+  /** Whether the agent puts itself and its commands into namespaces of its own, with {@code --detach}. */
+  public enum Namespaces {
+    NONE,
+    /** A pid and a mount namespace if they can be had; the agent's {@code ready} line tells. */
+    IF_POSSIBLE,
+    REQUIRED
+  }
+
+  private final byte[] encoded;
+  private final SandboxId id;
+
+  private BootRecord(SandboxId id, byte[] fields) {
+    this.id = id;
+    encoded = new byte[4 + fields.length];
+    Wire.putInt(encoded, 0, fields.length);
+    System.arraycopy(fields, 0, encoded, 4, fields.length);
+  }
+
+  /** Returns a fresh secret of 32 random bytes. */
+  public static Secret newSecret() {
+    byte[] bytes = new byte[Wire.SECRET_SIZE];
+    new SecureRandom().nextBytes(bytes);
+    return Secret.of(bytes);
+  }
+
+  /**
+   * Starts a record.
+   *
+   * @throws IllegalArgumentException when the secret has not 32 bytes
+   */
+  public static Builder builder(SandboxId id, Secret secret) {
+    return new Builder(id, secret);
+  }
+
+  /** Returns the bytes to write to the boot descriptor; they contain the secret. */
+  public byte[] encode() {
+    return encoded.clone();
+  }
+
+  @Override
+  public String toString() {
+    return "boot record of sandbox " + id + ", ***";
+  }
+
+  /** Collects the fields of a record. */
+  public static final class Builder {
+    private final SandboxId id;
+    private final FieldsBuilder fields = new FieldsBuilder();
+
+    private Builder(SandboxId id, Secret secret) {
+      byte[] key = secret.reveal();
+      if (key.length != Wire.SECRET_SIZE) {
+        throw new IllegalArgumentException("an agent's secret has 32 bytes, not " + key.length);
+      }
+      this.id = id;
+      fields.add(Tag.SECRET, key).add(Tag.SANDBOX, id.value());
+    }
+
+    /** Sets the unix socket to listen on. */
+    public Builder socket(Path path) {
+      fields.add(Tag.SOCKET, path.toString());
+      return this;
+    }
+
+    /** Confines file operations beneath {@code root}, which callers call {@code mount}. */
+    public Builder confine(Path root, String mount) {
+      fields.add(Tag.ROOT, root.toString()).add(Tag.MOUNT, mount);
+      return this;
+    }
+
+    /** Sets the default working folder. */
+    public Builder cwd(String folder) {
+      fields.add(Tag.CWD, folder);
+      return this;
+    }
+
+    /** Sets the default user of commands and files. */
+    public Builder user(Optional<String> name) {
+      fields.add(Tag.USER, name);
+      return this;
+    }
+
+    /** Adds to the environment that every command starts from. */
+    public Builder env(Map<String, String> variables) {
+      variables.forEach((key, value) -> fields.add(Tag.ENV, key + "=" + value));
+      return this;
+    }
+
+    /** Sets the deadline, from when the agent reads the record. */
+    public Builder deadline(Duration fromStart) {
+      fields.add(Tag.TIMEOUT_MS, Math.max(1, fromStart.toMillis()));
+      return this;
+    }
+
+    /** Sets how long the agent goes on with no server connected. */
+    public Builder linger(Duration patience) {
+      fields.add(Tag.LINGER_MS, patience.toMillis());
+      return this;
+    }
+
+    public Builder namespaces(Namespaces wanted) {
+      fields.add(Tag.NAMESPACES, wanted.ordinal());
+      return this;
+    }
+
+    /** Adds a mount to make in the mount namespace before serving. */
+    public Builder bind(Path source, String destination, boolean readOnly) {
+      byte[] from = source.toString().getBytes(UTF_8);
+      byte[] to = destination.getBytes(UTF_8);
+      byte[] value = new byte[5 + from.length + to.length];
+      value[0] = (byte) (readOnly ? 1 : 0);
+      Wire.putInt(value, 1, from.length);
+      System.arraycopy(from, 0, value, 5, from.length);
+      System.arraycopy(to, 0, value, 5 + from.length, to.length);
+      fields.add(Tag.BIND, value);
+      return this;
+    }
+
+    /** Sets a file that the agent holds an exclusive {@code flock} on while it lives. */
+    public Builder lock(Path file) {
+      fields.add(Tag.LOCK, file.toString());
+      return this;
+    }
+
+    /** Adds a limit that every command starts from; {@code kind} is Linux's number of the RLIMIT. */
+    public Builder rlimit(int kind, long soft, long hard) {
+      byte[] value = new byte[17];
+      value[0] = (byte) kind;
+      Wire.putLong(value, 1, soft);
+      Wire.putLong(value, 9, hard);
+      fields.add(Tag.RLIMIT, value);
+      return this;
+    }
+
+    public BootRecord build() {
+      return new BootRecord(id, fields.payload());
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package dev.isola.link;
+
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Signal;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Reads how a command ended. */
+final class ExitFields {
+  private ExitFields() {}
+
+  /**
+   * Reads the EXIT fields.
+   *
+   * @param timeout the command's, where it is known; otherwise a timeout is told by how long it ran
+   */
+  static Exit exit(Fields fields, Optional<Duration> timeout) {
+    int kind = fields.range(Tag.EXIT_KIND, 0, 255);
+    return switch (kind) {
+      case Wire.EXIT_EXITED -> new Exit.Exited(fields.range(Tag.EXIT_CODE, 0, 255));
+      case Wire.EXIT_SIGNALED -> new Exit.Signaled(new Signal(fields.range(Tag.SIGNAL, 1, 64)));
+      case Wire.EXIT_TIMED_OUT ->
+          new Exit.TimedOut(
+              timeout.orElseGet(() -> Duration.ofNanos(fields.count(Tag.DURATION_NS, 0))));
+      case Wire.EXIT_OUT_OF_MEMORY -> new Exit.OutOfMemory();
+      default -> throw new ProtocolViolation("exit kind " + kind);
+    };
+  }
+}

@@ -1,0 +1,113 @@
+package dev.isola.link;
+
+import java.io.EOFException;
+import java.io.IOException;
+
+/**
+ * Cuts frames out of a channel. Used by the reading thread only. Small frames come out of a buffer of its own, the rest
+ * of a large one is read straight into the array that is handed on.
+ */
+final class FrameReader {
+  private static final int BUFFER = 32 * 1024;
+  private static final byte[] EMPTY = {};
+
+  private final AgentChannel channel;
+  private final byte[] buffer = new byte[BUFFER];
+  private int start;
+  private int end;
+
+  FrameReader(AgentChannel channel) {
+    this.channel = channel;
+  }
+
+  /**
+   * Waits for the next frame.
+   *
+   * @throws EOFException when the channel ends
+   * @throws ProtocolViolation when the frame is larger than allowed; nothing was allocated for it
+   */
+  Frame next() throws IOException {
+    require(Wire.HEADER);
+    int length = Wire.getInt(buffer, start);
+    int type = buffer[start + 4] & 0xff;
+    int stream = Wire.getInt(buffer, start + 5);
+    if (length < 0 || length > Wire.FRAME_MAX) {
+      throw new ProtocolViolation(
+          "a frame of " + (length & 0xffff_ffffL) + " bytes, and " + Wire.FRAME_MAX + " are allowed");
+    }
+    start += Wire.HEADER;
+    if (type == Wire.OUTPUT) {
+      return output(stream, length);
+    }
+    return new Frame(type, stream, payload(length));
+  }
+
+  /** Returns true when bytes are waiting that were read already. */
+  boolean hasBuffered() {
+    return start < end;
+  }
+
+  /**
+   * Reads over whatever an earlier connection left behind, until the next frame is a CHALLENGE.
+   *
+   * @param most how many bytes to read over
+   */
+  void skipToChallenge(int most) throws IOException {
+    for (int skipped = 0; skipped <= most; skipped++) {
+      require(Greeting.CHALLENGE_START);
+      if (Greeting.startsChallenge(buffer, start)) {
+        return;
+      }
+      start++;
+    }
+    throw new ProtocolViolation("no CHALLENGE within " + most + " bytes");
+  }
+
+  private Frame output(int stream, int length) throws IOException {
+    if (length <= Wire.OUTPUT_HEADER) {
+      throw new ProtocolViolation("an OUTPUT frame without content");
+    }
+    require(Wire.OUTPUT_HEADER);
+    int channelNumber = buffer[start] & 0xff;
+    long offset = Wire.getLong(buffer, start + 1);
+    long time = Wire.getLong(buffer, start + 9);
+    start += Wire.OUTPUT_HEADER;
+    byte[] content = payload(length - Wire.OUTPUT_HEADER);
+    return new Frame(Wire.OUTPUT, stream, content, channelNumber, offset, time);
+  }
+
+  private byte[] payload(int length) throws IOException {
+    if (length == 0) {
+      return EMPTY;
+    }
+    byte[] payload = new byte[length];
+    int have = Math.min(length, end - start);
+    System.arraycopy(buffer, start, payload, 0, have);
+    start += have;
+    while (have < length) {
+      have += read(payload, have, length - have);
+    }
+    return payload;
+  }
+
+  /** Waits until {@code count} bytes are in the buffer. */
+  private void require(int count) throws IOException {
+    if (end - start >= count) {
+      return;
+    }
+    System.arraycopy(buffer, start, buffer, 0, end - start);
+    end -= start;
+    start = 0;
+    while (end < count) {
+      end += read(buffer, end, buffer.length - end);
+    }
+  }
+
+  private int read(byte[] target, int offset, int length) throws IOException {
+    int count = channel.read(target, offset, length);
+    if (count < 0) {
+      throw new EOFException("the agent closed the connection");
+    }
+    return count;
+  }
+}

@@ -1,0 +1,496 @@
+package dev.isola.link;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One stream of a connection. The connection's reading thread puts frames in and never waits; callers take them out,
+ * grant credit by taking, and send within the credit the agent gave. What is queued is bounded by the credit granted.
+ */
+final class LinkStream {
+  /** Waits without a deadline. */
+  static final Duration FOREVER = Duration.ZERO;
+
+  private static final int DATA_MAX = 128 * 1024;
+  private static final int MERGE_MAX = 4096;
+  private static final int GAPS_MAX = 1024;
+  private static final long CREDIT_MAX = 1L << 40;
+
+  private final AgentConnection connection;
+  private final int number;
+  private final Operation operation;
+  private final int window;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition arrived = lock.newCondition();
+  private final Condition credited = lock.newCondition();
+  private final ArrayDeque<Frame> queue = new ArrayDeque<>();
+  private @Nullable Frame terminal;
+  private @Nullable Loss loss;
+  private @Nullable Consumer<Fields> onLateHead;
+  private @Nullable Consumer<LinkStream> onIncoming;
+  private long receiveCredit;
+  private long sendCredit;
+  private int taken;
+  private int gaps;
+  private boolean headSeen;
+  private boolean eofReceived;
+  private boolean eofSent;
+  private boolean discarding;
+  private long discardingSince;
+
+  /**
+   * @param window what the agent may have under way; granted with the request, or by {@link #open()}
+   * @param sendCredit what we may send at first
+   */
+  LinkStream(
+      AgentConnection connection, int number, Operation operation, int window, long sendCredit) {
+    this.connection = connection;
+    this.number = number;
+    this.operation = operation;
+    this.window = window;
+    this.receiveCredit = operation == Operation.INCOMING ? 0 : window;
+    this.sendCredit = sendCredit;
+  }
+
+  int number() {
+    return number;
+  }
+
+  Operation operation() {
+    return operation;
+  }
+
+  AgentConnection connection() {
+    return connection;
+  }
+
+  // The reading thread.
+
+  /**
+   * Takes in a frame.
+   *
+   * @throws ProtocolViolation when it is not allowed here and now
+   */
+  void accept(Frame frame) {
+    if (!operation.mayAnswer(frame.type())) {
+      throw new ProtocolViolation("a frame of type " + frame.type() + " in answer to " + operation);
+    }
+    lock.lock();
+    try {
+      check(frame);
+      if (frame.terminal()) {
+        terminal = frame;
+        credited.signalAll();
+      } else if (frame.type() == Wire.CREDIT) {
+        credited.signalAll();
+        return;
+      } else if (discarding) {
+        lateHead(frame);
+        return;
+      } else {
+        enqueue(frame);
+      }
+      arrived.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Wakes everybody: the connection is closed. */
+  void lose(Loss why) {
+    lock.lock();
+    try {
+      if (terminal == null && loss == null) {
+        loss = why;
+      }
+      arrived.signalAll();
+      credited.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void incoming(LinkStream stream) {
+    Consumer<LinkStream> handler;
+    lock.lock();
+    try {
+      handler = discarding ? null : onIncoming;
+    } finally {
+      lock.unlock();
+    }
+    if (handler == null) {
+      stream.cancel();
+    } else {
+      handler.accept(stream);
+    }
+  }
+
+  /** Returns true when it was cancelled at or before {@code nanoTime} and the agent has not ended it. */
+  boolean overdueSince(long nanoTime) {
+    lock.lock();
+    try {
+      return discarding && terminal == null && discardingSince - nanoTime <= 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // Callers.
+
+  void onIncoming(Consumer<LinkStream> handler) {
+    lock.lock();
+    try {
+      onIncoming = handler;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Grants the first credit on a stream that the agent opened. */
+  void open() {
+    lock.lock();
+    try {
+      receiveCredit += window;
+      connection.control(Wire.credit(number, window));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits for the next frame, the terminal one included, which comes again when repeated.
+   *
+   * @return null when {@code patience} ran out
+   * @throws SandboxException when the connection is lost, and with {@code CANCELLED} when the stream was cancelled
+   */
+  @Nullable Frame next(Duration patience) throws InterruptedException {
+    long deadline = deadline(patience);
+    lock.lockInterruptibly();
+    try {
+      while (queue.isEmpty() && terminal == null) {
+        if (loss != null) {
+          throw loss.exception(connection.id(), operation.changes());
+        }
+        if (discarding) {
+          throw Loss.cancelled(connection.id(), operation + " was closed and");
+        }
+        if (!await(arrived, deadline, patience)) {
+          return null;
+        }
+      }
+      Frame frame = queue.poll();
+      if (frame == null) {
+        return terminal;
+      }
+      granted(frame);
+      return frame;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits for the head of the answer. */
+  Fields head(Duration patience) {
+    Frame frame = nextOrFail(patience);
+    return switch (frame.type()) {
+      case Wire.RESPONSE -> Fields.parse(frame.payload());
+      case Wire.ERROR -> throw error(frame).exception(connection.id());
+      default -> throw violated("a frame of type " + frame.type() + " instead of RESPONSE");
+    };
+  }
+
+  /** Waits for END, for operations that answer with nothing else. */
+  Fields end(Duration patience) {
+    Frame frame = nextOrFail(patience);
+    return switch (frame.type()) {
+      case Wire.END -> Fields.parse(frame.payload());
+      case Wire.ERROR -> throw error(frame).exception(connection.id());
+      default -> throw violated("a frame of type " + frame.type() + " instead of END");
+    };
+  }
+
+  /** Waits for the next frame; a caller that is interrupted or waits too long lets go of the stream. */
+  Frame nextOrFail(Duration patience) {
+    Frame frame;
+    try {
+      frame = next(patience);
+    } catch (InterruptedException e) {
+      throw interrupted();
+    }
+    if (frame == null) {
+      cancel();
+      throw overdue(patience);
+    }
+    return frame;
+  }
+
+  /** Reads an ERROR frame; one that makes no sense ends the connection. */
+  RemoteError error(Frame frame) {
+    try {
+      return RemoteError.of(Fields.parse(frame.payload()));
+    } catch (ProtocolViolation e) {
+      throw violated(e.getMessage());
+    }
+  }
+
+  /**
+   * Sends bytes as the agent's credit allows.
+   *
+   * @param patience how long to wait for credit each time
+   * @return false when the stream is over, or the patience is
+   */
+  boolean send(byte[] bytes, int offset, int length, Duration patience)
+      throws InterruptedException {
+    int at = offset;
+    int left = length;
+    while (left > 0) {
+      int size = takeCredit(Math.min(left, DATA_MAX), patience);
+      if (size == 0) {
+        return false;
+      }
+      byte[] frame = new byte[Wire.HEADER + size];
+      System.arraycopy(bytes, at, frame, Wire.HEADER, size);
+      if (!connection.content(Wire.header(frame, Wire.DATA, number))) {
+        return false;
+      }
+      at += size;
+      left -= size;
+    }
+    return true;
+  }
+
+  /** Says that no more bytes come from here. Does nothing when repeated or when the stream is over. */
+  void sendEof() {
+    lock.lock();
+    try {
+      if (!eofSent && !over()) {
+        eofSent = true;
+        connection.control(Wire.frame(Wire.EOF, number));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets go: what still arrives is thrown away. Does nothing when the stream is over. */
+  void cancel() {
+    lock.lock();
+    try {
+      if (!discarding && !over()) {
+        discard();
+        connection.control(Wire.frame(Wire.CANCEL, number));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Cancels, and waits until the agent has undone what it began, or for {@code patience}. */
+  void cancelAndWait(Duration patience) {
+    cancel();
+    long deadline = deadline(patience);
+    lock.lock();
+    try {
+      while (!over() && await(arrived, deadline, patience)) {
+        // Until the terminal frame, or the end of patience.
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets go of a stream whose head has not come; when it comes after all, {@code undo} is called with it. */
+  void abandon(Consumer<Fields> undo) {
+    Frame late;
+    lock.lock();
+    try {
+      late = queue.poll();
+      onLateHead = undo;
+      discard();
+    } finally {
+      lock.unlock();
+    }
+    if (late != null && late.type() == Wire.RESPONSE) {
+      undo.accept(Fields.parse(late.payload()));
+    }
+    connection.control(Wire.frame(Wire.CANCEL, number));
+  }
+
+  /** Returns true once a terminal frame was received or the connection was lost. */
+  boolean isOver() {
+    lock.lock();
+    try {
+      return over();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns why the stream was lost; null when it was not. */
+  @Nullable Loss loss() {
+    lock.lock();
+    try {
+      return loss;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Cancels the stream because the calling thread was interrupted, and keeps the interrupt. */
+  SandboxException interrupted() {
+    cancel();
+    Thread.currentThread().interrupt();
+    return Loss.cancelled(connection.id(), operation.toString());
+  }
+
+  SandboxException overdue(Duration patience) {
+    if (operation.changes()) {
+      return new Loss(Loss.Kind.SILENT, "no answer to " + operation + " within " + patience)
+          .exception(connection.id(), true);
+    }
+    return Fault.of(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "the agent did not answer " + operation + " within " + patience.toMillis() + " ms",
+            "try again; if it stays, destroy the sandbox")
+        .sandbox(connection.id())
+        .exception();
+  }
+
+  /** Ends the connection because of something a caller found in a frame. */
+  SandboxException violated(@Nullable String what) {
+    Loss why = connection.violated(String.valueOf(what));
+    return why.exception(connection.id(), operation.changes());
+  }
+
+  private void check(Frame frame) {
+    byte[] payload = frame.payload();
+    switch (frame.type()) {
+      case Wire.CREDIT -> addCredit(payload);
+      case Wire.RESPONSE -> {
+        require(!headSeen, "a second RESPONSE");
+        headSeen = true;
+        Fields.parse(payload);
+      }
+      case Wire.EOF -> {
+        require(!eofReceived && payload.length == 0, "a second EOF, or one with content");
+        eofReceived = true;
+      }
+      case Wire.GAP -> {
+        require(payload.length == 16, "a GAP of " + payload.length + " bytes");
+        require(++gaps <= GAPS_MAX, "too many GAP frames");
+      }
+      case Wire.DATA, Wire.OUTPUT, Wire.ITEM -> {
+        require(frame.cost() > 0, "a frame without content");
+        require(!eofReceived, "content after EOF");
+        require(frame.cost() <= receiveCredit, "more content than was granted");
+        receiveCredit -= frame.cost();
+        if (frame.type() == Wire.ITEM) {
+          Fields.parse(payload);
+        }
+      }
+      default -> Fields.parse(payload);
+    }
+  }
+
+  private void addCredit(byte[] payload) {
+    require(payload.length == 4, "a CREDIT of " + payload.length + " bytes");
+    sendCredit += Wire.getInt(payload, 0) & 0xffff_ffffL;
+    require(sendCredit <= CREDIT_MAX, "absurd credit");
+  }
+
+  private static void require(boolean condition, String otherwise) {
+    if (!condition) {
+      throw new ProtocolViolation(otherwise);
+    }
+  }
+
+  /** Small pieces are joined, so that many of them do not cost more memory than their bytes. */
+  private void enqueue(Frame frame) {
+    Frame last = frame.type() == Wire.DATA ? queue.peekLast() : null;
+    if (last == null
+        || last.type() != Wire.DATA
+        || last.payload().length + frame.payload().length > MERGE_MAX) {
+      queue.add(frame);
+      return;
+    }
+    byte[] joined =
+        Arrays.copyOf(last.payload(), last.payload().length + frame.payload().length);
+    System.arraycopy(
+        frame.payload(), 0, joined, last.payload().length, frame.payload().length);
+    queue.removeLast();
+    queue.add(new Frame(Wire.DATA, number, joined));
+  }
+
+  private void lateHead(Frame frame) {
+    Consumer<Fields> undo = onLateHead;
+    if (undo != null && frame.type() == Wire.RESPONSE) {
+      undo.accept(Fields.parse(frame.payload()));
+    }
+  }
+
+  private void granted(Frame frame) {
+    taken += frame.cost();
+    gaps -= frame.type() == Wire.GAP ? 1 : 0;
+    if (taken >= window / 4 && taken > 0 && terminal == null && loss == null) {
+      receiveCredit += taken;
+      connection.control(Wire.credit(number, taken));
+      taken = 0;
+    }
+  }
+
+  private int takeCredit(int most, Duration patience) throws InterruptedException {
+    long deadline = deadline(patience);
+    lock.lockInterruptibly();
+    try {
+      while (sendCredit == 0 && !over() && !discarding && !eofSent) {
+        if (!await(credited, deadline, patience)) {
+          return 0;
+        }
+      }
+      if (over() || discarding || eofSent) {
+        return 0;
+      }
+      int size = (int) Math.min(most, sendCredit);
+      sendCredit -= size;
+      return size;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void discard() {
+    discarding = true;
+    discardingSince = System.nanoTime();
+    queue.clear();
+    arrived.signalAll();
+    credited.signalAll();
+  }
+
+  private boolean over() {
+    return terminal != null || loss != null;
+  }
+
+  private static long deadline(Duration patience) {
+    return patience.isZero() ? 0 : System.nanoTime() + patience.toNanos();
+  }
+
+  private static boolean await(Condition condition, long deadline, Duration patience)
+      throws InterruptedException {
+    if (patience.isZero()) {
+      condition.await();
+      return true;
+    }
+    return condition.awaitNanos(deadline - System.nanoTime()) > 0;
+  }
+}

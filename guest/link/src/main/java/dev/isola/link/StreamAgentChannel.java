@@ -1,0 +1,88 @@
+package dev.isola.link;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A channel over a pair of streams: a process's standard input and output, a pod's exec, a virtio port. Blocking file
+ * streams hold their thread, so the connection uses platform threads for it.
+ */
+public final class StreamAgentChannel implements AgentChannel {
+  private final InputStream in;
+  private final OutputStream out;
+  private final Runnable onClose;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  /**
+   * @param in from the agent
+   * @param out to the agent
+   * @param onClose called once, before the streams are closed; must end reads and writes that are blocked, where closing
+   *     the streams does not (a pipe: end the process at its other end)
+   */
+  public StreamAgentChannel(InputStream in, OutputStream out, Runnable onClose) {
+    this.in = in;
+    this.out = out;
+    this.onClose = onClose;
+  }
+
+  /** Returns a connector for a channel that can be opened once: after a drop the agent is gone for good. */
+  public static AgentConnector once(AgentChannel channel) {
+    return new Once(channel);
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) throws IOException {
+    return in.read(bytes, offset, length);
+  }
+
+  @Override
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    out.write(bytes, offset, length);
+    out.flush();
+  }
+
+  @Override
+  public boolean delimited() {
+    return false;
+  }
+
+  @Override
+  public boolean parks() {
+    return false;
+  }
+
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    onClose.run();
+    closeQuietly(out);
+    closeQuietly(in);
+  }
+
+  private static void closeQuietly(AutoCloseable stream) {
+    try {
+      stream.close();
+    } catch (Exception ignored) {
+      // The other end may be gone already; that is why it is closed.
+    }
+  }
+
+  private record Once(AgentChannel channel, AtomicBoolean used) implements AgentConnector {
+    Once(AgentChannel channel) {
+      this(channel, new AtomicBoolean());
+    }
+
+    @Override
+    public AgentChannel open(Duration timeout) throws IOException {
+      if (used.compareAndSet(false, true)) {
+        return channel;
+      }
+      throw new AgentAbsentException("the agent's only channel was closed", null);
+    }
+  }
+}

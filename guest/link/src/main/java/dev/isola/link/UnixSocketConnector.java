@@ -1,0 +1,115 @@
+package dev.isola.link;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/** Connects to an agent that listens on a unix socket. */
+public final class UnixSocketConnector implements AgentConnector {
+  /** The longest path the kernel takes, without its NUL. */
+  static final int PATH_MAX = 107;
+
+  private static final long PAUSE_NANOS = 1_000_000;
+
+  private final Path path;
+
+  /**
+   * @throws dev.isola.spi.error.InvalidRequest when the path is longer than a socket's may be
+   */
+  public UnixSocketConnector(Path path) {
+    int length = path.toString().getBytes(UTF_8).length;
+    if (length > PATH_MAX) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the socket path has "
+                  + length
+                  + " bytes and the kernel allows "
+                  + PATH_MAX
+                  + ": "
+                  + path,
+              "use a data folder with a shorter path")
+          .exception();
+    }
+    this.path = path;
+  }
+
+  @Override
+  public AgentChannel open(Duration timeout) throws IOException {
+    long deadline = System.nanoTime() + timeout.toNanos();
+    while (true) {
+      SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+      try {
+        channel.connect(UnixDomainSocketAddress.of(path));
+        return new SocketAgentChannel(channel);
+      } catch (ConnectException e) {
+        channel.close();
+        throw new AgentAbsentException("nobody listens on " + path, e);
+      } catch (IOException e) {
+        channel.close();
+        if (!Files.exists(path)) {
+          throw new AgentAbsentException("there is no socket " + path, e);
+        }
+        if (!isBacklogFull(e) || System.nanoTime() - deadline >= 0) {
+          throw e;
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    }
+  }
+
+  /** With a full backlog connect fails with EAGAIN, which Java only tells by its text. */
+  private static boolean isBacklogFull(IOException e) {
+    String text = String.valueOf(e.getMessage());
+    return text.contains("temporarily unavailable") || text.contains("EAGAIN");
+  }
+
+  @Override
+  public String toString() {
+    return "unix:" + path;
+  }
+
+  private record SocketAgentChannel(SocketChannel channel) implements AgentChannel {
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      return channel.read(ByteBuffer.wrap(bytes, offset, length));
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) throws IOException {
+      ByteBuffer buffer = ByteBuffer.wrap(bytes, offset, length);
+      while (buffer.hasRemaining()) {
+        channel.write(buffer);
+      }
+    }
+
+    @Override
+    public boolean delimited() {
+      return true;
+    }
+
+    @Override
+    public boolean parks() {
+      return true;
+    }
+
+    @Override
+    public void close() {
+      try {
+        channel.close();
+      } catch (IOException ignored) {
+        // Nothing is left to do with a socket that cannot even be closed.
+      }
+    }
+  }
+}
