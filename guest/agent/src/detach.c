@@ -236,3 +236,19 @@ void detach(const struct boot *b)
     if (try_detach(b, false)) return;
     detach_failed("the agent could not detach");
 }
+
+bool namespaces_available(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        if (!unshare_namespaces()) _exit(1);
+        pid_t inner = fork();
+        if (inner == 0) _exit(mount_proc() ? 0 : 1);
+        int status = 1;
+        waitpid(inner, &status, 0);
+        _exit(inner > 0 && status == 0 ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    return child > 0 && status == 0;
+}

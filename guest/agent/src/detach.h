@@ -18,5 +18,7 @@ void detach(const struct boot *b);
 void detach_ready(void);
 /* Tells the launcher why it is not, and exits. */
 _Noreturn void detach_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Tries whether a pid and mount namespace can be had here. */
+bool namespaces_available(void);
 
 #endif

@@ -39,6 +39,7 @@ static void usage(void)
 {
     fprintf(stderr, "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
                     "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME]\n"
+                    "       isola-agent --probe-namespaces\n"
                     "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
@@ -57,6 +58,7 @@ static struct options parse(int count, char **words)
             o.stdio = true;
             continue;
         }
+        if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();
         const char *value = words[++i];
         if (strcmp(word, "--boot-fd") == 0) o.boot_fd = atoi(value);

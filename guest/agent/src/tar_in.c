@@ -205,6 +205,16 @@ static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int par
     return done;
 }
 
+/* An archive unpacked a second time meets its own read-only folders; their mode is set again at the end. */
+static void folder_unlock(int parent, const char *leaf, mode_t mode)
+{
+    int fd = openat(parent, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fchmod(fd, (mode & 07777) | 0700);       /* where that fails, the next file says so */
+    close(fd);
+}
+
 static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     struct stat st;
@@ -213,6 +223,8 @@ static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent
             return entry_failed(in, e->name);
         if (!S_ISDIR(st.st_mode) && (unlinkat(parent, leaf, 0) < 0 || mkdirat(parent, leaf, 0700) < 0))
             return entry_failed(in, e->name);
+        if (S_ISDIR(st.st_mode) && (st.st_mode & 0700) != 0700)
+            folder_unlock(parent, leaf, st.st_mode);
     }
     if (!owner_set(in, parent, leaf, e))
         return entry_failed(in, e->name);

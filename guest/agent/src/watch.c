@@ -19,13 +19,14 @@
 #include "operations.h"
 #include "path.h"
 #include "tree.h"
+#include "watch_seen.h"
 #include "watch_table.h"
 
 enum event {
     EVENT_CREATED = 1, EVENT_MODIFIED, EVENT_REMOVED, EVENT_MOVED_FROM, EVENT_MOVED_TO, EVENT_ATTRIBUTES,
     EVENT_OVERFLOW, EVENT_GONE,
 };
-enum { EVENT_IS_FOLDER = 1, REPORTED_MAX = 4096, READ_SIZE = 65536, PAIR_WAIT_MS = 20, PAIR_WAIT_EVENTS = 64 };
+enum { EVENT_IS_FOLDER = 1, READ_SIZE = 65536, PAIR_WAIT_MS = 20, PAIR_WAIT_EVENTS = 64 };
 
 static const uint32_t mask = IN_CREATE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
     | IN_DELETE_SELF | IN_MOVE_SELF | IN_EXCL_UNLINK;
@@ -43,8 +44,7 @@ struct watching {
     int number;                  /* errno of a failure; EOVERFLOW for WATCHES_MAX */
     struct builder item;
     char *last_modified;         /* path of the last event, if that was a modification */
-    uint64_t reported[REPORTED_MAX];     /* entries found by looking: the kernel may report them as well */
-    size_t reported_count;
+    struct watch_seen seen;      /* entries found by looking: the kernel may report them as well */
     uint32_t cookie;             /* of a folder that moved away and may arrive elsewhere in the tree */
     int moving;                  /* its watch number, or -1 */
     int patience;                /* how many events more we wait for the arrival */
@@ -72,31 +72,6 @@ static void report(struct watching *w, enum event event, const char *relative, b
     w->last_modified = event == EVENT_MODIFIED ? path : NULL;
     if (event != EVENT_MODIFIED)
         free(path);
-}
-
-static uint64_t entry_hash(int number, const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t) (uint32_t) number;
-    for (; *name; name++)
-        hash = (hash ^ (uint8_t) *name) * 0x100000001b3u;
-    return hash;
-}
-
-static void reported_add(struct watching *w, uint64_t hash)
-{
-    if (w->reported_count < REPORTED_MAX)
-        w->reported[w->reported_count++] = hash;
-}
-
-static bool reported_take(struct watching *w, uint64_t hash)
-{
-    for (size_t i = 0; i < w->reported_count; i++) {
-        if (w->reported[i] == hash) {
-            w->reported[i] = w->reported[--w->reported_count];
-            return true;
-        }
-    }
-    return false;
 }
 
 /* ---- watches ------------------------------------------------------------------------------------------- */
@@ -166,7 +141,7 @@ static void watch_tree(struct watching *w, int folder, int parent, const char *n
         char *relative = fresh ? watch_path(&w->table, in, t.name) : NULL;
         if (relative) {
             report(w, EVENT_CREATED, relative, is_folder);
-            reported_add(w, entry_hash(in, t.name));
+            watch_seen_add(&w->seen, in, t.name);
             free(relative);
         }
         if (!is_folder || !w->recursive)
@@ -248,7 +223,7 @@ static void on_named(struct watching *w, const struct inotify_event *e)
     if (!relative)
         return;
     if (e->mask & IN_CREATE) {
-        if (!reported_take(w, entry_hash(e->wd, e->name))) {
+        if (!watch_seen_take(&w->seen, e->wd, e->name)) {
             report(w, EVENT_CREATED, relative, folder);
             if (folder && w->recursive)
                 watch_new_folder(w, e->wd, e->name, true);
@@ -331,7 +306,7 @@ static void watch_loop(struct watching *w)
     while (!w->done && !w->number) {
         struct pollfd now = { .fd = w->inotify, .events = POLLIN };
         if (poll(&now, 1, 0) == 0)
-            w->reported_count = 0;   /* the queue is empty: what was found by looking is reported once by now */
+            w->seen.count = 0;      /* the queue is empty: what was found by looking is reported once by now */
         if (!await_events(w)) {
             w->done = true;
             return;

@@ -26,15 +26,15 @@ static struct tar_header *entry(const char *name, char type, const char *target,
 {
     struct tar_header *h = (struct tar_header *) (archive + archive_length);
     memset(h, 0, sizeof *h);
-    strncpy(h->name, name, sizeof h->name);
+    memcpy(h->name, name, strnlen(name, sizeof h->name));
     strcpy(h->mode, "0000644");
     strcpy(h->uid, "0000000");
     strcpy(h->gid, "0000000");
     strcpy(h->mtime, "00000000000");
-    snprintf(h->size, sizeof h->size, "%011zo", strlen(content));
+    snprintf(h->size, sizeof h->size, "%011o", (unsigned) strlen(content));
     h->type = type;
     if (target)
-        strncpy(h->linkname, target, sizeof h->linkname);
+        memcpy(h->linkname, target, strnlen(target, sizeof h->linkname));
     memcpy(h->magic, "ustar", 6);
     memcpy(h->version, "00", 2);
     seal(h);
@@ -303,8 +303,7 @@ static void limits(void)
     seal(h);
     CHECK_INT(E_BAD_ARCHIVE, unpack_built());
     for (int i = 0; i < 4; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "f%d", i);
+        char name[3] = { 'f', (char) ('0' + i), 0 };
         entry(name, '0', NULL, "0123456789");
     }
     finish();
@@ -390,11 +389,11 @@ static bool same_trees(const char *one, const char *two)
 static void rich_tree(void)
 {
     char name[256];
-    shell("rm -rf %s && mkdir -p %s && cd %s && mkdir -p empty d/e ro && echo hello > d/e/f && : > zero && "
+    shell("chmod -R u+w %s 2>/dev/null; rm -rf %s && mkdir -p %s && cd %s && mkdir -p empty d/e ro && echo hello > d/e/f && : > zero && "
         "head -c 1000000 /dev/urandom > big && ln -s d/e/f link && ln big hard1 && ln big d/hard2 && chmod 755 d/e/f && "
         "touch -d '2001-02-03 04:05:06.789' d/e/f && touch -d '1960-01-01 00:00:00.5' zero && echo r > ro/f && chmod 500 ro && "
         "echo a > 'name with blank' && printf x > \"$(printf 'new\\nline')\" && printf y > \"$(printf '\\377bytes')\"",
-        at("tree"), at("tree"), at("tree"));
+        at("tree"), at("tree"), at("tree"), at("tree"));
     memset(name, 'n', 200);
     name[200] = 0;
     shell("cd %s && mkdir -p %s/%s && echo long > %s/%s/%s && ln -s %s/%s/%s longlink && ln %s/%s/%s longhard", at("tree"),
@@ -431,7 +430,7 @@ static void to_system_tar(void)
     fwrite(packed, 1, packed_length, file);
     fclose(file);
     shell("chmod -R u+w %s 2>/dev/null; rm -rf %s; mkdir %s", at("copy"), at("copy"), at("copy"));
-    CHECK(shell_ok("tar -xpf %s -C %s 2>%s/err && test ! -s %s/err", at("out.tar"), at("copy"), folder, folder));
+    CHECK(shell_ok("tar --warning=no-timestamp -xpf %s -C %s 2>%s/err && test ! -s %s/err", at("out.tar"), at("copy"), folder, folder));
     CHECK(same_trees(at("tree"), at("copy")));
 }
 
@@ -459,8 +458,8 @@ static void from_system_tar(void)
 
 static void small_files(void)
 {
-    shell("rm -rf %s %s && mkdir %s && cd %s && for d in $(seq 1 50); do mkdir d$d; for f in $(seq 1 100); do echo $d $f > d$d/f$f; "
-        "done; done", at("tree"), at("copy"), at("tree"), at("tree"));
+    shell("chmod -R u+w %s %s 2>/dev/null; rm -rf %s %s && mkdir %s && cd %s && for d in $(seq 1 50); do mkdir d$d; for f in $(seq 1 100); do echo $d $f > d$d/f$f; "
+        "done; done", at("tree"), at("copy"), at("tree"), at("copy"), at("tree"), at("tree"));
     CHECK_INT(0, pack("tree", NULL, 0));
     CHECK_INT(5051, counted);
     CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));

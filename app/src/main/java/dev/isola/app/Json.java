@@ -67,7 +67,7 @@ final class Json {
         case '\r' -> text.append("\\r");
         case '\t' -> text.append("\\t");
         default -> {
-          if (c < 0x20 || c == 0x7f || Character.isSurrogate(c) && !inPair(value, i)) {
+          if (c < 0x20 || c == 0x7f || (Character.isSurrogate(c) && !inPair(value, i))) {
             text.append("\\u");
             for (int shift = 12; shift >= 0; shift -= 4) {
               text.append(Character.forDigit(c >> shift & 0xf, 16));

@@ -28,8 +28,8 @@ final class LiveConduct implements Conduct {
   /** Returns false when nobody reads our output any more; the command is killed then. */
   static boolean copyOutput(Host host, Execution execution) {
     try {
-      while (execution.read().orElse(null) instanceof Output piece) {
-        switch (piece) {
+      for (var next = execution.read(); next.isPresent(); next = execution.read()) {
+        switch (next.get()) {
           case Output.Data data -> {
             OutputStream to = data.channel() == Channel.STDERR ? host.err() : host.out();
             to.write(data.bytes().toArray());

@@ -4,6 +4,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -58,7 +59,7 @@ public final class Main {
       if (globals.version) {
         return new VersionCommand(wiring).run();
       }
-      if (globals.help || parsed.commandSpec() == line.getCommandSpec()) {
+      if (globals.help || parsed.commandSpec().parent() == null) {
         return HelpCommand.show(parsed.commandSpec().commandLine(), wiring);
       }
       return ((Action) parsed.commandSpec().userObject()).run();
@@ -81,13 +82,13 @@ public final class Main {
     return exitCode;
   }
 
-  private Fault usage(ParameterException e) {
+  private static Fault usage(ParameterException e) {
     String command = e.getCommandLine().getCommandSpec().qualifiedName();
     String what = plain(e.getMessage());
     String remedy = "see " + command + " --help";
     if (e instanceof UnmatchedArgumentException unmatched) {
       String word = unmatched.getUnmatched().getFirst();
-      if (e.getCommandLine() == line && !word.startsWith("-")) {
+      if (e.getCommandLine().getParent() == null && !word.startsWith("-")) {
         what = "there is no command '" + word + "'";
       }
       List<String> near = unmatched.getSuggestions();
@@ -112,8 +113,8 @@ public final class Main {
   }
 
   /** Picocli's messages are sentences; ours go on after "isola: ". */
-  private static String plain(String message) {
-    return message.isEmpty()
+  private static String plain(@Nullable String message) {
+    return message == null || message.isEmpty()
         ? "the command line is not understood"
         : Character.toLowerCase(message.charAt(0)) + message.substring(1);
   }

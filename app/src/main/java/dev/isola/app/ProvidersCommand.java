@@ -42,7 +42,8 @@ final class ProvidersCommand implements Action {
           report.health() instanceof Health.Healthy
               ? console.paint(Paint.GREEN, "healthy")
               : console.paint(Paint.RED, "unhealthy");
-      if (report.info().orElse(null) instanceof ProviderInfo info) {
+      if (report.info().isPresent()) {
+        ProviderInfo info = report.info().get();
         table.row(
             report.name(),
             status,

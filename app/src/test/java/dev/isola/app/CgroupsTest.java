@@ -90,10 +90,9 @@ class CgroupsTest {
             1:cpu:/../../elsewhere
             """,
             path -> "");
-    assertThat(cgroups.controllers().get("memory").folder())
-        .isEqualTo(Path.of("/sys/fs/cgroup/memory/inner"));
-    assertThat(cgroups.controllers().get("pids").folder())
-        .isEqualTo(Path.of("/sys/fs/cgroup/pids"));
+    assertThat(cgroups.controllers())
+        .containsEntry("memory", new Controller(1, Path.of("/sys/fs/cgroup/memory/inner")))
+        .containsEntry("pids", new Controller(1, Path.of("/sys/fs/cgroup/pids")));
   }
 
   @Test

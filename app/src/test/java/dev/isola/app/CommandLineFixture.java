@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.spi.Bytes;
 import dev.isola.spi.ProviderFactory;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -14,9 +15,9 @@ import java.util.Map;
 /** Calls the command as a shell would, without a process: arguments in, code and output out. */
 final class CommandLineFixture {
   /** What one call left. */
-  record Called(int code, byte[] rawOut, String err) {
+  record Called(int code, Bytes rawOut, String err) {
     String out() {
-      return new String(rawOut, StandardCharsets.UTF_8);
+      return rawOut.utf8();
     }
   }
 
@@ -42,6 +43,6 @@ final class CommandLineFixture {
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     Host host = new Host(in, outIsBroken ? brokenOut : out, err, interactive, env, factories);
     int code = Main.execute(args, host);
-    return new Called(code, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
+    return new Called(code, Bytes.of(out.toByteArray()), err.toString(StandardCharsets.UTF_8));
   }
 }

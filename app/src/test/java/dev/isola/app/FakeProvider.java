@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,7 +41,7 @@ final class FakeProvider implements Provider, ProviderFactory {
   boolean destroyFails;
   boolean createFails;
   int made;
-  @Nullable ProviderContext context;
+  private @Nullable ProviderContext context;
   final List<SandboxSpec> specs = new ArrayList<>();
   final List<Command> commands = new ArrayList<>();
   final Map<SandboxId, FakeSandbox> alive = new ConcurrentHashMap<>();
@@ -59,6 +60,10 @@ final class FakeProvider implements Provider, ProviderFactory {
     made++;
     context = given;
     return this;
+  }
+
+  ProviderContext context() {
+    return Objects.requireNonNull(context);
   }
 
   @Override

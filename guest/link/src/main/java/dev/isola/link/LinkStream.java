@@ -41,6 +41,7 @@ final class LinkStream {
   private long sendCredit;
   private int taken;
   private int gaps;
+  private int sending;
   private boolean headSeen;
   private boolean eofReceived;
   private boolean eofSent;
@@ -259,8 +260,12 @@ final class LinkStream {
       }
       byte[] frame = new byte[Wire.HEADER + size];
       System.arraycopy(bytes, at, frame, Wire.HEADER, size);
-      if (!connection.content(Wire.header(frame, Wire.DATA, number))) {
-        return false;
+      try {
+        if (!connection.content(Wire.header(frame, Wire.DATA, number))) {
+          return false;
+        }
+      } finally {
+        sent();
       }
       at += size;
       left -= size;
@@ -274,7 +279,26 @@ final class LinkStream {
     try {
       if (!eofSent && !over()) {
         eofSent = true;
-        connection.control(Wire.frame(Wire.EOF, number));
+        queueEof();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Bytes that have their credit go out first: content after EOF would end the connection. */
+  private void queueEof() {
+    if (sending == 0) {
+      connection.control(Wire.frame(Wire.EOF, number));
+    }
+  }
+
+  private void sent() {
+    lock.lock();
+    try {
+      sending--;
+      if (eofSent && !over()) {
+        queueEof();
       }
     } finally {
       lock.unlock();
@@ -463,6 +487,7 @@ final class LinkStream {
       }
       int size = (int) Math.min(most, sendCredit);
       sendCredit -= size;
+      sending++;
       return size;
     } finally {
       lock.unlock();

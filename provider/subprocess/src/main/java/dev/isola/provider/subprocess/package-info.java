@@ -1,4 +1,4 @@
-/** Sandboxes as plain processes of the host. */
+/** Sandboxes that are plain processes: the guest agent as a detached child, in a folder of its own. */
 @NullMarked
 package dev.isola.provider.subprocess;
 

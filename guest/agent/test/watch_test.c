@@ -1,0 +1,217 @@
+#include <pthread.h>
+#include <time.h>
+
+#include "../src/operations.h"
+#include "stream_double.h"
+#include "sandbox_folder.h"
+#include "check.h"
+
+enum { CREATED = 1, MODIFIED, REMOVED, MOVED_FROM, MOVED_TO, ATTRIBUTES, OVERFLOW, GONE };
+
+struct watcher { pthread_t thread; struct stream *s; struct builder b; int seen; };
+
+static void *watcher_run(void *argument)
+{
+    struct watcher *w = argument;
+    struct request r = { .stream = w->s, .fields = { w->b.data, w->b.length } };
+    operate_watch(&r);
+    return NULL;
+}
+
+static void watcher_start(struct watcher *w, const char *path, bool recursive)
+{
+    *w = (struct watcher) { .s = double_new(NULL) };
+    build_text(&w->b, T_PATH, path);
+    if (recursive)
+        build_u64(&w->b, T_RECURSIVE, 1);
+    pthread_create(&w->thread, NULL, watcher_run, w);
+    CHECK(double_await(w->s, RESPONSE, 1, 5000));
+}
+
+/* Waits until an event `event` for `path` comes after those taken before; other events in between are passed over. */
+static bool saw(struct watcher *w, int event, const char *path)
+{
+    for (; double_await(w->s, ITEM, w->seen + 1, 3000); w->seen++) {
+        struct fields f = double_fields(w->s, ITEM, w->seen);
+        char *found = fields_text(f, T_PATH);
+        bool same = (int) fields_u64(f, T_EVENT, 0) == event && !strcmp(found, path);
+        free(found);
+        if (same) {
+            w->seen++;
+            return true;
+        }
+    }
+    printf("  no event %d for %s\n", event, path);
+    return false;
+}
+
+static int count_of(struct watcher *w, int event, const char *path)
+{
+    int n = 0;
+    for (int i = 0; i < double_count(w->s, ITEM); i++) {
+        struct fields f = double_fields(w->s, ITEM, i);
+        char *found = fields_text(f, T_PATH);
+        n += (int) fields_u64(f, T_EVENT, 0) == event && !strcmp(found, path);
+        free(found);
+    }
+    return n;
+}
+
+static int watcher_stop(struct watcher *w)
+{
+    double_cancel(w->s);
+    pthread_join(w->thread, NULL);
+    CHECK(double_ended_once(w->s));
+    int code = double_code(w->s);
+    double_free(w->s);
+    builder_free(&w->b);
+    return code;
+}
+
+static void one_folder(void)
+{
+    struct watcher w;
+    shell("mkdir %s", at("one"));
+    watcher_start(&w, "one", false);
+    put_text(at("one/a"), "x");
+    CHECK(saw(&w, CREATED, "one/a"));
+    CHECK(saw(&w, MODIFIED, "one/a"));
+    chmod(at("one/a"), 0600);
+    CHECK(saw(&w, ATTRIBUTES, "one/a"));
+    rename(at("one/a"), at("one/b"));
+    CHECK(saw(&w, MOVED_FROM, "one/a"));
+    CHECK(saw(&w, MOVED_TO, "one/b"));
+    unlink(at("one/b"));
+    CHECK(saw(&w, REMOVED, "one/b"));
+    shell("mkdir %s && touch %s %s", at("one/sub"), at("one/sub/x"), at("one/last"));
+    CHECK(saw(&w, CREATED, "one/sub"));
+    CHECK(saw(&w, CREATED, "one/last"));
+    CHECK_INT(0, count_of(&w, CREATED, "one/sub/x"));
+    CHECK_INT(E_CANCELLED, watcher_stop(&w));
+}
+
+static void recursive(void)
+{
+    struct watcher w;
+    shell("mkdir -p %s", at("rec/old/deep"));
+    watcher_start(&w, "rec", true);
+    put_text(at("rec/old/deep/a"), "x");
+    CHECK(saw(&w, CREATED, "rec/old/deep/a"));
+    /* all at once: whatever the kernel could not report yet is found by looking */
+    shell("mkdir -p %s && touch %s", at("rec/n1/n2/n3"), at("rec/n1/n2/n3/f"));
+    CHECK(saw(&w, CREATED, "rec/n1/n2/n3/f"));
+    CHECK_INT(1, count_of(&w, CREATED, "rec/n1/n2/n3/f"));
+    CHECK_INT(1, count_of(&w, CREATED, "rec/n1/n2"));
+    put_text(at("rec/n1/n2/n3/g"), "y");
+    CHECK(saw(&w, CREATED, "rec/n1/n2/n3/g"));
+    /* a folder that moves keeps its watches and has its new name */
+    rename(at("rec/n1"), at("rec/old/moved"));
+    CHECK(saw(&w, MOVED_FROM, "rec/n1"));
+    CHECK(saw(&w, MOVED_TO, "rec/old/moved"));
+    put_text(at("rec/old/moved/n2/n3/h"), "z");
+    CHECK(saw(&w, CREATED, "rec/old/moved/n2/n3/h"));
+    /* one that leaves is not watched any more; one that comes in is */
+    rename(at("rec/old/moved"), at("left"));
+    CHECK(saw(&w, MOVED_FROM, "rec/old/moved"));
+    shell("sleep 0.1; touch %s", at("left/n2/n3/unseen"));
+    rename(at("left"), at("rec/back"));
+    CHECK(saw(&w, MOVED_TO, "rec/back"));
+    shell("sleep 0.1");
+    put_text(at("rec/back/n2/n3/i"), "z");
+    CHECK(saw(&w, CREATED, "rec/back/n2/n3/i"));
+    for (int i = 0; i < double_count(w.s, ITEM); i++) {
+        char *path = fields_text(double_fields(w.s, ITEM, i), T_PATH);
+        CHECK(!strstr(path, "unseen"));
+        free(path);
+    }
+    CHECK_INT(E_CANCELLED, watcher_stop(&w));
+}
+
+/* Many folders made as fast as can be: each is reported exactly once, none missed. */
+static void storm(void)
+{
+    struct watcher w;
+    shell("mkdir %s", at("storm"));
+    watcher_start(&w, "storm", true);
+    shell("cd %s && for i in $(seq 1 60); do mkdir -p a$i/b/c; touch a$i/b/c/f; done; touch end", at("storm"));
+    CHECK(saw(&w, CREATED, "storm/end"));
+    for (int i = 1; i <= 60; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "storm/a%d/b/c/f", i);
+        CHECK_INT(1, count_of(&w, CREATED, path));
+    }
+    CHECK_INT(E_CANCELLED, watcher_stop(&w));
+}
+
+static void gone(void)
+{
+    struct watcher w;
+    shell("mkdir -p %s", at("gone/a"));
+    watcher_start(&w, "gone", true);
+    shell("rm -r %s", at("gone"));
+    CHECK(saw(&w, GONE, "gone"));
+    CHECK(double_await(w.s, END, 1, 3000));
+    CHECK_INT(0, watcher_stop(&w));
+}
+
+static void modified_once(void)
+{
+    struct watcher w;
+    put_text(at("mod"), "x");
+    shell("mkdir %s", at("modd"));
+    put_text(at("modd/f"), "x");
+    watcher_start(&w, "modd", false);
+    int fd = open(at("modd/f"), O_WRONLY | O_APPEND | O_CLOEXEC);
+    for (int i = 0; i < 100; i++)
+        CHECK(write(fd, "x", 1) == 1);
+    close(fd);
+    put_text(at("modd/end"), "");
+    CHECK(saw(&w, CREATED, "modd/end"));
+    CHECK_INT(1, count_of(&w, MODIFIED, "modd/f"));
+    CHECK_INT(E_CANCELLED, watcher_stop(&w));
+    watcher_start(&w, "mod", false);
+    put_text(at("mod"), "yy");
+    CHECK(saw(&w, MODIFIED, "mod"));
+    unlink(at("mod"));
+    CHECK(saw(&w, GONE, "mod"));
+    watcher_stop(&w);
+}
+
+static void links_not_followed(void)
+{
+    struct watcher w;
+    shell("cd %s && mkdir -p in && mkdir -p ../elsewhere && ln -s ../../elsewhere in/l", at("."));
+    confine();
+    watcher_start(&w, "/workspace/in", true);
+    shell("touch %s/elsewhere/x %s", folder, at("in/end"));
+    CHECK(saw(&w, CREATED, "/workspace/in/end"));
+    CHECK_INT(0, count_of(&w, CREATED, "/workspace/in/l/x"));
+    CHECK_INT(E_CANCELLED, watcher_stop(&w));
+    unconfine();
+}
+
+static void missing(void)
+{
+    struct stream *s = ask_path(operate_watch, "none");
+    CHECK_INT(E_NOT_FOUND, double_code(s));
+    double_free(s);
+}
+
+int main(void)
+{
+    sandbox_make();
+    int before = open_descriptors();
+    RUN(one_folder);
+    RUN(recursive);
+    RUN(storm);
+    RUN(gone);
+    RUN(modified_once);
+    RUN(links_not_followed);
+    RUN(missing);
+    if (open_descriptors() != before) {
+        printf("FAILED descriptors: %d before, %d after\n", before, open_descriptors());
+        check_failed++;
+    }
+    sandbox_remove();
+    return check_result();
+}

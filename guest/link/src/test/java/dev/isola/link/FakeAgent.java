@@ -1,0 +1,104 @@
+package dev.isola.link;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A fake of the agent: a unix socket whose every connection runs a script over raw frames. */
+final class FakeAgent implements AutoCloseable {
+  static final SandboxId ID = new SandboxId("fake");
+
+  /** What the fake does with one connection. When it returns, the connection is closed. */
+  @FunctionalInterface
+  interface Script {
+    void run(FakePeer peer) throws Exception;
+  }
+
+  final Secret secret = BootRecord.newSecret();
+  final List<Throwable> failures = new CopyOnWriteArrayList<>();
+  private final Path folder;
+  private final Path path;
+  private final ServerSocketChannel server;
+  private final List<SocketChannel> accepted = new CopyOnWriteArrayList<>();
+  private volatile Script script;
+  private volatile int connections;
+
+  FakeAgent(Script script) throws IOException {
+    this.script = script;
+    folder = Files.createTempDirectory("fake");
+    path = folder.resolve("agent.sock");
+    server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    server.bind(UnixDomainSocketAddress.of(path));
+    Thread.ofVirtual().name("fake-agent").start(this::accept);
+  }
+
+  /** Greets properly, then runs {@code script}. */
+  static FakeAgent greeted(Script script) throws IOException {
+    return new FakeAgent(
+        peer -> {
+          peer.greet();
+          script.run(peer);
+        });
+  }
+
+  void next(Script other) {
+    script =
+        peer -> {
+          peer.greet();
+          other.run(peer);
+        };
+  }
+
+  int connections() {
+    return connections;
+  }
+
+  AgentConnector connector() {
+    return new UnixSocketConnector(path);
+  }
+
+  AgentClient client(LinkOptions options) {
+    return new AgentClient(ID, connector(), secret, options);
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        SocketChannel channel = server.accept();
+        connections++;
+        accepted.add(channel);
+        Thread.ofVirtual().name("fake-agent-connection").start(() -> serve(channel));
+      }
+    } catch (IOException e) {
+      // Closed by the test.
+    }
+  }
+
+  private void serve(SocketChannel channel) {
+    try (channel) {
+      script.run(new FakePeer(channel, secret));
+    } catch (IOException e) {
+      // The link closed the connection, which is what most scripts are for.
+    } catch (Throwable e) {
+      failures.add(e);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+    for (SocketChannel channel : accepted) {
+      channel.close();
+    }
+    Files.deleteIfExists(path);
+    Files.deleteIfExists(folder);
+  }
+}

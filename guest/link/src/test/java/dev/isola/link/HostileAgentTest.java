@@ -1,0 +1,669 @@
+package dev.isola.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.spi.error.DeadlineExceeded;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.WriteOptions;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Whatever an agent does, every call ends, the connection is closed and no thread is left. */
+@Timeout(20)
+class HostileAgentTest {
+  private static final LinkOptions IMPATIENT =
+      LinkOptions.DEFAULT
+          .withConnect(Duration.ofMillis(400))
+          .withGreeting(Duration.ofMillis(300))
+          .withAnswer(Duration.ofMillis(500))
+          .withLongAnswer(Duration.ofMillis(800))
+          .withLiveness(Duration.ofMillis(100), Duration.ofMillis(300));
+
+  private FakeAgent agent;
+  private AgentClient client;
+
+  @AfterEach
+  void close() throws IOException {
+    client.close();
+    agent.close();
+    assertThat(agent.failures).isEmpty();
+  }
+
+  private void start(FakeAgent.Script script) throws IOException {
+    agent = new FakeAgent(script);
+    client = agent.client(IMPATIENT);
+  }
+
+  private void greeted(FakeAgent.Script script) throws IOException {
+    agent = FakeAgent.greeted(script);
+    client = agent.client(IMPATIENT);
+  }
+
+  private AgentFiles files() {
+    return new AgentFiles(client);
+  }
+
+  private Execution exec() {
+    return new AgentExecutions(client, Optional.empty()).start(Command.argv("true"));
+  }
+
+  /** The agent answers the first request with {@code script}, which must end the connection. */
+  private void assertViolation(FakeAgent.Script afterRequest) throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          afterRequest.run(peer);
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().stat("/x")).isInstanceOf(SandboxException.class);
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  private static void assertOver(AgentConnection connection, Loss.Kind kind) {
+    await().until(connection::isClosed);
+    assertThat(connection.loss().orElseThrow().kind()).isEqualTo(kind);
+    await().until(() -> connection.threads().stream().noneMatch(Thread::isAlive));
+  }
+
+  @Test
+  void wrongProof() throws IOException {
+    start(
+        peer -> {
+          peer.challenge();
+          peer.welcome(peer.read(), BootRecord.newSecret());
+          peer.silence();
+        });
+    assertThatThrownBy(() -> client.connection())
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContaining("secret");
+  }
+
+  @Test
+  void garbageInsteadOfAChallenge() throws IOException {
+    start(peer -> peer.raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".getBytes()));
+    assertThatThrownBy(() -> client.connection()).isInstanceOf(ProviderUnavailable.class);
+  }
+
+  @Test
+  void anotherVersion() throws IOException {
+    start(
+        peer ->
+            peer.raw(
+                new FieldsBuilder()
+                    .add(Tag.MAGIC, Wire.MAGIC_TEXT)
+                    .add(Tag.VERSION_MIN, 2)
+                    .add(Tag.VERSION_MAX, 9)
+                    .add(Tag.NONCE, peer.nonce)
+                    .frame(Wire.CHALLENGE, 0)));
+    assertThatThrownBy(() -> client.connection())
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContaining("versions 2 to 9");
+  }
+
+  @Test
+  void silentBeforeTheChallenge() throws IOException {
+    start(FakePeer::silence);
+    assertThatThrownBy(() -> client.connection()).isInstanceOf(ProviderUnavailable.class);
+  }
+
+  @Test
+  void silentAfterHello() throws IOException {
+    start(
+        peer -> {
+          peer.challenge();
+          peer.silence();
+        });
+    assertThatThrownBy(() -> client.connection()).isInstanceOf(ProviderUnavailable.class);
+  }
+
+  @Test
+  void challengeAgainInsteadOfWelcome() throws IOException {
+    start(
+        peer -> {
+          peer.challenge();
+          peer.challenge();
+          peer.silence();
+        });
+    assertThatThrownBy(() -> client.connection()).isInstanceOf(ProviderUnavailable.class);
+  }
+
+  @Test
+  void challengeAgainLater() throws IOException {
+    assertViolation(FakePeer::challenge);
+  }
+
+  @Test
+  void oversizeFrame() throws IOException {
+    assertViolation(
+        peer -> {
+          byte[] header = Wire.frame(Wire.DATA, 1);
+          Wire.putInt(header, 0, Wire.FRAME_MAX + 1);
+          peer.raw(header);
+        });
+  }
+
+  @Test
+  void negativeLength() throws IOException {
+    assertViolation(
+        peer -> {
+          byte[] header = Wire.frame(Wire.DATA, 1);
+          Wire.putInt(header, 0, -1);
+          peer.raw(header);
+        });
+  }
+
+  @Test
+  void truncatedFrame() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          byte[] header = Wire.frame(Wire.END, 1);
+          Wire.putInt(header, 0, 100);
+          peer.raw(header);
+        });
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().makeFolder("/x", 0755)).isInstanceOf(OutcomeUnknown.class);
+    assertOver(connection, Loss.Kind.DROPPED);
+  }
+
+  @Test
+  void unknownFrameType() throws IOException {
+    assertViolation(peer -> peer.send(99, 1, new byte[3]));
+  }
+
+  @Test
+  void frameOnlyAServerSends() throws IOException {
+    assertViolation(peer -> peer.send(Wire.REQUEST, 1, new byte[3]));
+  }
+
+  @Test
+  void unknownStream() throws IOException {
+    assertViolation(peer -> peer.send(Wire.END, 77, new byte[0]));
+  }
+
+  @Test
+  void streamOfTheAgentThatIsNotOpen() throws IOException {
+    assertViolation(peer -> peer.send(Wire.DATA, 0x8000_0001, new byte[3]));
+  }
+
+  @Test
+  void fieldOverrun() throws IOException {
+    assertViolation(
+        peer -> {
+          byte[] payload = new byte[10];
+          payload[0] = Tag.PATH;
+          Wire.putInt(payload, 1, 6);
+          peer.send(Wire.END, 1, payload);
+        });
+  }
+
+  @Test
+  void fieldWithNegativeLength() throws IOException {
+    assertViolation(
+        peer -> {
+          byte[] payload = new byte[10];
+          Wire.putInt(payload, 1, -6);
+          peer.send(Wire.END, 1, payload);
+        });
+  }
+
+  @Test
+  void missingFields() throws IOException {
+    assertViolation(peer -> peer.end(1));
+  }
+
+  @Test
+  void contentThatWasNotAskedFor() throws IOException {
+    assertViolation(peer -> peer.output(1, 1, 0, new byte[10]));
+  }
+
+  @Test
+  void pongWithoutPing() throws IOException {
+    assertViolation(peer -> peer.send(Wire.PONG, 0, new byte[8]));
+  }
+
+  @Test
+  void largePing() throws IOException {
+    assertViolation(peer -> peer.send(Wire.PING, 0, new byte[65]));
+  }
+
+  @Test
+  void incomingWithoutRelay() throws IOException {
+    assertViolation(
+        peer -> peer.raw(new FieldsBuilder().add(Tag.RELAY, 1).frame(Wire.INCOMING, 0x8000_0000)));
+  }
+
+  @Test
+  void terminalFrameTwice() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.end(1);
+          peer.end(1);
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    files().makeFolder("/x", 0755);
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void dataAfterEnd() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+          peer.end(1);
+          peer.send(Wire.DATA, 1, new byte[5]);
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    try (InputStream in = files().read("/x", ReadRange.ALL)) {
+      assertThat(in.read()).isEqualTo(-1);
+    }
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void dataAfterEof() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+          peer.send(Wire.EOF, 1, new byte[0]);
+          peer.send(Wire.DATA, 1, new byte[5]);
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().read("/x", ReadRange.ALL).read())
+        .isInstanceOf(ProviderUnavailable.class);
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void emptyDataForEver() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+          while (true) {
+            peer.send(Wire.DATA, 1, new byte[0]);
+          }
+        });
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().read("/x", ReadRange.ALL))
+        .isInstanceOf(ProviderUnavailable.class);
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void gapsForEver() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          while (true) {
+            peer.send(Wire.GAP, 1, new byte[16]);
+          }
+        });
+    AgentConnection connection = client.connection();
+    Execution execution = exec();
+    assertOver(connection, Loss.Kind.VIOLATION);
+    assertThatThrownBy(execution::read).isInstanceOf(SandboxException.class);
+  }
+
+  @Test
+  void responseTwice() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          peer.started(1);
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    exec();
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void outputBeyondItsCredit() throws IOException {
+    AtomicInteger sent = new AtomicInteger();
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          byte[] piece = new byte[64 * 1024];
+          for (long offset = 0; true; offset += piece.length) {
+            peer.output(1, 1, offset, piece);
+            sent.incrementAndGet();
+          }
+        });
+    AgentConnection connection = client.connection();
+    Execution execution = exec();
+    assertOver(connection, Loss.Kind.VIOLATION);
+    // Nobody read, so a window and what the socket holds is all that could be sent.
+    assertThat(sent.get() * 64L * 1024).isLessThan(AgentExecution.WINDOW + 1024 * 1024);
+    assertThatThrownBy(() -> drain(execution)).isInstanceOf(OutcomeUnknown.class);
+    assertThatThrownBy(execution::await).isInstanceOf(OutcomeUnknown.class);
+  }
+
+  @Test
+  void oneByteAtATimeWithinTheWindow() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+          byte[] frame = Wire.frame(Wire.DATA, 1, new byte[1]);
+          byte[] many = new byte[frame.length * 1024];
+          for (int i = 0; i < 1024; i++) {
+            System.arraycopy(frame, 0, many, i * frame.length, frame.length);
+          }
+          for (int i = 0; i < DataInput.WINDOW / 1024; i++) {
+            peer.raw(many);
+          }
+          peer.end(1);
+          peer.answerPings();
+        });
+    try (InputStream in = files().read("/x", ReadRange.ALL)) {
+      assertThat(in.readAllBytes()).hasSize(DataInput.WINDOW);
+    }
+  }
+
+  @Test
+  void outputThatGoesBack() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          peer.output(1, 1, 100, new byte[10]);
+          peer.output(1, 1, 50, new byte[10]);
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    Execution execution = exec();
+    assertThatThrownBy(() -> drain(execution)).isInstanceOf(SandboxException.class);
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void exitThatMakesNoSense() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          peer.end(1, new FieldsBuilder().add(Tag.EXIT_KIND, 1).add(Tag.SIGNAL, 4000));
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    Execution execution = exec();
+    assertThatThrownBy(execution::await).isInstanceOf(SandboxException.class);
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void creditOfTheWrongSize() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          peer.send(Wire.CREDIT, 1, new byte[3]);
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    exec();
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void errorWithAHugeMessage() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.error(1, Wire.E_NOT_FOUND, "x\u001b[31m\n".repeat(30_000));
+          peer.answerPings();
+        });
+    NotFound thrown = catchThrowableOfType(NotFound.class, () -> files().stat("/x"));
+    assertThat(thrown.getMessage()).hasSizeLessThan(600).doesNotContain("\u001b").doesNotContain("\n");
+    assertThat(client.connection().isClosed()).isFalse();
+  }
+
+  @Test
+  void errorWithAnUnknownCode() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.error(1, 4711, "something new");
+          peer.answerPings();
+        });
+    assertThatThrownBy(() -> files().stat("/x"))
+        .isInstanceOfSatisfying(
+            SandboxException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.EXECUTION_FAILED));
+  }
+
+  @Test
+  void silentOnARequest() throws IOException {
+    greeted(FakePeer::silence);
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().makeFolder("/x", 0755)).isInstanceOf(OutcomeUnknown.class);
+    assertOver(connection, Loss.Kind.SILENT);
+  }
+
+  @Test
+  void answersPingsButNotTheRequest() throws IOException {
+    greeted(FakePeer::answerPings);
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().stat("/x"))
+        .isInstanceOfSatisfying(
+            DeadlineExceeded.class,
+            e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE_EXCEEDED));
+    assertThatThrownBy(() -> files().makeFolder("/x", 0755)).isInstanceOf(OutcomeUnknown.class);
+    assertThat(connection.isClosed()).isFalse();
+  }
+
+  @Test
+  void silentInTheMiddleOfAFile() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+          peer.send(Wire.DATA, 1, new byte[100]);
+          peer.silence();
+        });
+    AgentConnection connection = client.connection();
+    try (InputStream in = files().read("/x", ReadRange.ALL)) {
+      assertThatThrownBy(in::readAllBytes).isInstanceOf(SandboxException.class);
+    }
+    assertOver(connection, Loss.Kind.SILENT);
+  }
+
+  @Test
+  void silentUnderACommand() throws IOException {
+    AtomicInteger attempts = new AtomicInteger();
+    start(
+        peer -> {
+          if (attempts.getAndIncrement() == 0) {
+            peer.greet();
+            peer.request();
+            peer.started(1);
+          }
+          peer.silence();
+        });
+    AgentConnection connection = client.connection();
+    Execution execution = exec();
+    assertThatThrownBy(execution::read).isInstanceOf(OutcomeUnknown.class);
+    assertThatThrownBy(execution::await).isInstanceOf(OutcomeUnknown.class);
+    assertOver(connection, Loss.Kind.SILENT);
+  }
+
+  @Test
+  void neverReads() throws IOException {
+    CountDownLatch over = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          peer.request();
+          byte[] plenty = new byte[4];
+          Wire.putInt(plenty, 0, 1 << 30);
+          peer.send(Wire.CREDIT, 1, plenty);
+          over.await();
+        });
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().write("/x", new Endless(), WriteOptions.DEFAULT))
+        .isInstanceOf(OutcomeUnknown.class);
+    assertOver(connection, Loss.Kind.SILENT);
+    over.countDown();
+  }
+
+  @Test
+  void takesNoContent() throws IOException {
+    greeted(FakePeer::answerPings);
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().write("/x", new Endless(), WriteOptions.DEFAULT))
+        .isInstanceOf(OutcomeUnknown.class);
+    assertThat(connection.isClosed()).isFalse();
+  }
+
+  @Test
+  void pingsWithoutReadingTheAnswers() throws IOException {
+    greeted(
+        peer -> {
+          byte[] ping = Wire.frame(Wire.PING, 0, new byte[64]);
+          for (int i = 0; i < 200_000; i++) {
+            peer.raw(ping);
+          }
+        });
+    AgentConnection connection = client.connection();
+    // What it does not read is dropped once the outbox is full; the connection ends with its script.
+    assertOver(connection, Loss.Kind.DROPPED);
+  }
+
+  @Test
+  void saysByeAndEnds() throws IOException {
+    CountDownLatch leave = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          leave.await();
+          peer.bye("deadline");
+        });
+    AgentConnection connection = client.connection();
+    Execution execution = exec();
+    leave.countDown();
+    assertOver(connection, Loss.Kind.GONE);
+    assertThat(execution.await()).isInstanceOf(Exit.Lost.class);
+    assertThatThrownBy(execution::read).isInstanceOf(OutcomeUnknown.class);
+    assertThatThrownBy(() -> files().stat("/x")).isInstanceOf(Gone.class);
+    assertThat(client.gone()).isPresent();
+  }
+
+  @Test
+  void anInterruptedCallerLeavesAndCancels() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch cancelled = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          peer.request();
+          asked.countDown();
+          peer.awaitType(Wire.CANCEL);
+          cancelled.countDown();
+          peer.error(1, Wire.E_CANCELLED, "cancelled");
+          Frame second = peer.request();
+          peer.error(second.stream(), Wire.E_NOT_FOUND, "no such file");
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    AtomicReference<Boolean> flag = new AtomicReference<>(false);
+    Thread caller =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    files().stat("/x");
+                  } catch (SandboxException e) {
+                    thrown.set(e);
+                    flag.set(Thread.currentThread().isInterrupted());
+                  }
+                });
+    asked.await();
+    caller.interrupt();
+    caller.join();
+    cancelled.await();
+    assertThat(thrown.get()).isInstanceOf(DeadlineExceeded.class);
+    assertThat(((SandboxException) thrown.get()).code()).isEqualTo(ErrorCode.CANCELLED);
+    assertThat(flag.get()).isTrue();
+    assertThatThrownBy(() -> files().stat("/x")).isInstanceOf(NotFound.class);
+    assertThat(connection.isClosed()).isFalse();
+  }
+
+  @Test
+  void closingWakesEverybody() throws Exception {
+    CountDownLatch asked = new CountDownLatch(3);
+    greeted(
+        peer -> {
+          for (int i = 0; i < 3; i++) {
+            peer.request();
+            asked.countDown();
+          }
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    AtomicInteger woken = new AtomicInteger();
+    for (int i = 0; i < 3; i++) {
+      Thread.ofVirtual()
+          .start(
+              () -> {
+                try {
+                  files().stat("/x");
+                } catch (SandboxException e) {
+                  woken.incrementAndGet();
+                }
+              });
+    }
+    asked.await();
+    connection.close();
+    connection.close();
+    await().until(() -> woken.get() == 3);
+    assertOver(connection, Loss.Kind.CLOSED);
+  }
+
+  private static void drain(Execution execution) {
+    while (execution.read().isPresent()) {
+      // Only its end is of interest.
+    }
+  }
+
+  private static final class Endless extends InputStream {
+    @Override
+    public int read() {
+      return 0;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
+      return length;
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.link.AgentBinary;
+import dev.isola.link.BootRecord;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Starts agents. The launched process detaches and the launcher exits at once, so that a living sandbox costs this
+ * process neither a thread nor a descriptor.
+ */
+final class AgentStarter {
+  private static final Pattern READY =
+      Pattern.compile("ready pid=(\\d+) start=(\\d+) namespaces=(\\S+)");
+  private static final int LONGEST_ANSWER = 1024;
+
+  private final Path binaries;
+  private final String instance;
+
+  AgentStarter(Path binaries, String instance) {
+    this.binaries = binaries;
+    this.instance = instance;
+  }
+
+  /**
+   * Starts an agent and returns once it listens.
+   *
+   * @throws dev.isola.spi.error.ProviderUnavailable with {@code SPAWN_FAILED} and the agent's own words
+   * @throws dev.isola.spi.error.DeadlineExceeded when it does not come up in time
+   */
+  AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
+    Path binary = AgentBinary.install(binaries);
+    List<String> words =
+        List.of(
+            binary.toString(), "--detach", "--instance", instance, "--sandbox", id.value());
+    Process launcher = launch(words, id);
+    try {
+      try (OutputStream in = launcher.getOutputStream()) {
+        in.write(boot.encode());
+      }
+      if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw Fault.of(
+                ErrorCode.DEADLINE_EXCEEDED,
+                "the agent did not start within " + patience.toMillis() + " ms",
+                "raise startupTimeout, or look at the load of this machine")
+            .sandbox(id)
+            .exception();
+      }
+      String answer =
+          new String(
+              launcher.getInputStream().readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
+      return parse(answer.strip(), id);
+    } catch (IOException e) {
+      throw failed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
+          .sandbox(id)
+          .exception(e);
+    } finally {
+      launcher.destroyForcibly();
+    }
+  }
+
+  /** Tries whether this machine lets an agent have namespaces. */
+  boolean namespacesAvailable() {
+    Path binary = AgentBinary.install(binaries);
+    try {
+      Process probe = builder(List.of(binary.toString(), "--probe-namespaces")).start();
+      try {
+        return probe.waitFor(5, TimeUnit.SECONDS) && probe.exitValue() == 0;
+      } finally {
+        probe.destroyForcibly();
+      }
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static Process launch(List<String> words, SandboxId id) {
+    try {
+      return builder(words).start();
+    } catch (IOException e) {
+      throw failed(id, "the agent cannot be executed: " + e.getMessage(), e);
+    }
+  }
+
+  /** Nothing of this process's environment goes along. */
+  private static ProcessBuilder builder(List<String> words) {
+    ProcessBuilder builder = new ProcessBuilder(words);
+    builder.environment().clear();
+    builder.directory(Path.of("/").toFile());
+    builder.redirectError(ProcessBuilder.Redirect.DISCARD);
+    return builder;
+  }
+
+  private static AgentProcess parse(String answer, SandboxId id) {
+    Matcher ready = READY.matcher(answer);
+    if (!ready.matches()) {
+      String reason = answer.startsWith("error ") ? answer.substring(6) : "it said: " + answer;
+      throw failed(id, "the agent did not start: " + reason, null);
+    }
+    return new AgentProcess(
+        Long.parseLong(ready.group(1)),
+        Long.parseLong(ready.group(2)),
+        ready.group(3).contains("pid"));
+  }
+
+  private static SandboxException failed(
+      SandboxId id, String what, @org.jspecify.annotations.Nullable Throwable cause) {
+    return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
+        .sandbox(id)
+        .exception(cause);
+  }
+}

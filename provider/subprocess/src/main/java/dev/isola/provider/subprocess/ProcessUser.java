@@ -1,0 +1,47 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
+import java.util.Optional;
+
+/** Who this process is, and who a sandbox's commands are. */
+final class ProcessUser {
+  private ProcessUser() {}
+
+  static boolean isRoot() {
+    try {
+      return Files.getAttribute(Path.of("/proc/self"), "unix:uid", LinkOption.NOFOLLOW_LINKS)
+          .equals(0);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Makes {@code user} the owner of a fresh workspace; nothing to do when commands run as ourselves. */
+  static void give(Path workspace, Optional<String> user) throws IOException {
+    if (user.isEmpty() || !isRoot()) {
+      return;
+    }
+    String name = user.get().split(":", 2)[0];
+    try {
+      Files.getFileAttributeView(workspace, PosixFileAttributeView.class)
+          .setOwner(
+              workspace
+                  .getFileSystem()
+                  .getUserPrincipalLookupService()
+                  .lookupPrincipalByName(name));
+    } catch (UserPrincipalNotFoundException e) {
+      throw Fault.of(
+              ErrorCode.USER_NOT_FOUND,
+              "there is no user " + name + " on this machine",
+              "leave user out, or name one of /etc/passwd")
+          .exception(e);
+    }
+  }
+}

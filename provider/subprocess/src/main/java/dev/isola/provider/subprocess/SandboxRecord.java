@@ -1,0 +1,129 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.Properties;
+
+/**
+ * What is written down of a sandbox before anything of it exists, so that another process can find it, reach it and
+ * remove it. Holds the agent's secret; only its owner can read the file.
+ *
+ * @param workspace the folder the commands work in
+ * @param ownWorkspace whether it was made for this sandbox and goes with it
+ * @param agent empty until the agent has said that it is ready
+ */
+record SandboxRecord(
+    SandboxId id,
+    String instance,
+    Instant createdAt,
+    Path workspace,
+    boolean ownWorkspace,
+    Secret secret,
+    Optional<Duration> commandTimeout,
+    boolean shortLived,
+    Optional<AgentProcess> agent) {
+
+  static SandboxRecord intent(
+      SandboxSpec spec, String instance, Instant now, SandboxFolder folder, Secret secret) {
+    return new SandboxRecord(
+        spec.id(),
+        instance,
+        now,
+        spec.workspacePath().orElse(folder.workspace()),
+        spec.workspacePath().isEmpty(),
+        secret,
+        spec.limits().timeout(),
+        spec.linger().isPresent() && spec.linger().get().isZero(),
+        Optional.empty());
+  }
+
+  SandboxRecord withAgent(AgentProcess process) {
+    return new SandboxRecord(
+        id,
+        instance,
+        createdAt,
+        workspace,
+        ownWorkspace,
+        secret,
+        commandTimeout,
+        shortLived,
+        Optional.of(process));
+  }
+
+  void write(Path file) throws IOException {
+    Properties text = new Properties();
+    text.setProperty("id", id.value());
+    text.setProperty("instance", instance);
+    text.setProperty("createdAt", createdAt.toString());
+    text.setProperty("workspace", workspace.toString());
+    text.setProperty("ownWorkspace", Boolean.toString(ownWorkspace));
+    text.setProperty("secret", HexFormat.of().formatHex(secret.reveal()));
+    text.setProperty("shortLived", Boolean.toString(shortLived));
+    commandTimeout.ifPresent(limit -> text.setProperty("commandTimeout", limit.toString()));
+    agent.ifPresent(
+        process -> {
+          text.setProperty("agentPid", Long.toString(process.pid()));
+          text.setProperty("agentStart", Long.toString(process.startTime()));
+          text.setProperty("agentNamespaces", Boolean.toString(process.namespaces()));
+        });
+    Path temporary = file.resolveSibling(file.getFileName() + ".new");
+    Files.deleteIfExists(temporary);
+    Files.createFile(
+        temporary,
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    try (OutputStream out = Files.newOutputStream(temporary)) {
+      text.store(out, null);
+    }
+    Files.move(
+        temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  /** Reads a record; empty when there is none or it is not whole. */
+  static Optional<SandboxRecord> read(Path file) throws IOException {
+    Properties text = new Properties();
+    try (InputStream in = Files.newInputStream(file)) {
+      text.load(in);
+      return Optional.of(
+          new SandboxRecord(
+              new SandboxId(need(text, "id")),
+              need(text, "instance"),
+              Instant.parse(need(text, "createdAt")),
+              Path.of(need(text, "workspace")),
+              Boolean.parseBoolean(need(text, "ownWorkspace")),
+              Secret.of(HexFormat.of().parseHex(need(text, "secret"))),
+              Optional.ofNullable(text.getProperty("commandTimeout")).map(Duration::parse),
+              Boolean.parseBoolean(need(text, "shortLived")),
+              Optional.ofNullable(text.getProperty("agentPid")).map(pid -> agentOf(text, pid))));
+    } catch (NoSuchFileException | RuntimeException missingOrDamaged) {
+      return Optional.empty();
+    }
+  }
+
+  private static AgentProcess agentOf(Properties text, String pid) {
+    return new AgentProcess(
+        Long.parseLong(pid),
+        Long.parseLong(need(text, "agentStart")),
+        Boolean.parseBoolean(need(text, "agentNamespaces")));
+  }
+
+  private static String need(Properties text, String name) {
+    String value = text.getProperty(name);
+    if (value == null) {
+      throw new IllegalArgumentException("the record has no " + name);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,41 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
+import dev.isola.spi.spec.Volume;
+import java.util.Locale;
+
+/** Refuses what a plain process cannot give, by name, before anything is made. */
+final class SpecCheck {
+  private SpecCheck() {}
+
+  static void refuseWhatCannotBe(SandboxSpec spec) {
+    SpecValidation.refuse(SpecValidation.hostViolations(spec));
+    unlessAllowed(spec.image().isEmpty(), "images");
+    unlessAllowed(spec.gpus() == 0, "gpus");
+    spec.network()
+        .mode()
+        .ifPresent(
+            mode ->
+                unlessAllowed(
+                    mode == NetworkMode.HOST, "network mode " + mode.name().toLowerCase(Locale.ROOT)));
+    unlessAllowed(spec.network().allowDomains().isEmpty(), "network.allowDomains");
+    unlessAllowed(spec.network().blockDomains().isEmpty(), "network.blockDomains");
+    for (Volume volume : spec.volumes()) {
+      unlessAllowed(
+          volume.type() == Volume.Type.BIND,
+          "volumes of type " + volume.type().name().toLowerCase(Locale.ROOT));
+      unlessAllowed(
+          volume.destination().startsWith(spec.workspaceMount() + "/"),
+          "mounts outside " + spec.workspaceMount() + " (" + volume.destination() + ")");
+    }
+  }
+
+  private static void unlessAllowed(boolean allowed, String what) {
+    if (!allowed) {
+      throw Capability.unsupported(SubprocessProvider.NAME, what);
+    }
+  }
+}

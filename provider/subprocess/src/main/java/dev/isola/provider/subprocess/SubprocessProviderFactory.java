@@ -1,0 +1,19 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+
+/** Makes the {@code subprocess} provider. It has no settings. */
+public final class SubprocessProviderFactory implements ProviderFactory {
+  @Override
+  public String name() {
+    return SubprocessProvider.NAME;
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    return new SubprocessProvider(context);
+  }
+}
