@@ -72,7 +72,7 @@ static bool outbox_put(struct peer *p, const void *bytes, size_t length)
     if (length == 0) return true;
     if (p->out_length + length > OUTBOX_BOUND) return false;
     if (p->out_start + p->out_length + length > p->out_capacity) {
-        memmove(p->outbox, p->outbox + p->out_start, p->out_length);
+        if (p->out_length) memmove(p->outbox, p->outbox + p->out_start, p->out_length);
         p->out_start = 0;
         size_t capacity = p->out_capacity ? p->out_capacity : 16384;
         while (capacity < p->out_length + length) capacity *= 2;

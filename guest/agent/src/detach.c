@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "operations.h"
 #include "path.h"
 
 /* What the forked processes tell the launcher. */
@@ -143,6 +144,51 @@ static void bind_all(struct fields boot)
     }
 }
 
+static bool make_folders(char *path)
+{
+    for (char *p = path + 1; *p; p++)
+        if (*p == '/') {
+            *p = 0;
+            bool ok = mkdir(path, 0755) == 0 || errno == EEXIST;
+            *p = '/';
+            if (!ok) return false;
+        }
+    return mkdir(path, 0755) == 0 || errno == EEXIST;
+}
+
+static bool lies_beneath(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+/* Covers a folder with an empty one; the workspace, where it lies beneath, is put back in its place. */
+static bool hide(const char *folder, char *root)
+{
+    char from[64];
+    snprintf(from, sizeof from, "/proc/self/fd/%d", file_view.root_fd);
+    if (mount("none", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") != 0) return false;
+    if (!root || !lies_beneath(root, folder)) return true;
+    if (!make_folders(root) || mount(from, root, NULL, MS_BIND | MS_REC, NULL) != 0) return false;
+    int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return false;
+    close(file_view.root_fd);
+    file_view.root_fd = fd;
+    return true;
+}
+
+static void hide_all(const struct boot *b)
+{
+    size_t position = 0;
+    struct field f;
+    while (fields_next(b->fields, &position, &f)) {
+        if (f.tag != T_HIDE) continue;
+        char *folder = strndup((const char *)f.value, f.length);
+        if (!folder || !hide(folder, b->root)) detach_failed("cannot hide %s: %s", folder, strerror(errno));
+        free(folder);
+    }
+}
+
 static void let_go_of_descriptors(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -223,7 +269,10 @@ static bool try_detach(const struct boot *b, bool namespaces)
         tell(WORD_NO_NAMESPACES, 0, "");
         _exit(0);
     }
-    if (namespaces) bind_all(b->fields);
+    if (namespaces) {
+        bind_all(b->fields);
+        hide_all(b);
+    }
     let_go_of_descriptors();
     return true;
 }

@@ -2,6 +2,7 @@
 #ifndef ISOLA_EXECUTION_H
 #define ISOLA_EXECUTION_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "stream_table.h"
@@ -10,6 +11,7 @@
 struct execution_defaults {
     char **environment;              /* K=V, NULL-terminated */
     struct fields boot;              /* RLIMIT fields that every command starts from */
+    struct rlimit descriptors;       /* what the agent itself was given before it took more */
 };
 void executions_setup(const struct execution_defaults *defaults);
 

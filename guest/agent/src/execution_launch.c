@@ -268,6 +268,9 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
         launch_close(p);
         return false;
     }
+    p->launch.limits[0].resource = RLIMIT_NOFILE;
+    p->launch.limits[0].limit = defaults->descriptors;
+    p->launch.limit_count = 1;
     limits_of(&p->launch, defaults->boot);
     limits_of(&p->launch, request);
     p->launch.arguments = p->words;

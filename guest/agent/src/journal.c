@@ -9,18 +9,18 @@ uint64_t journal_first(const struct journal *j)
     return j->first ? j->first->offset : j->end;
 }
 
-static void drop_first(struct journal *j)
+static struct piece *take_first(struct journal *j)
 {
     struct piece *p = j->first;
     j->first = p->next;
     if (!j->first) j->last = NULL;
     j->kept -= sizeof *p + p->capacity;
-    free(p);
+    return p;
 }
 
 void journal_trim(struct journal *j, size_t limit)
 {
-    while (j->first && j->kept > limit) drop_first(j);
+    while (j->first && j->kept > limit) free(take_first(j));
 }
 
 uint8_t *journal_room(struct journal *j, uint8_t channel, uint64_t needed_from, size_t *available)
@@ -34,11 +34,13 @@ uint8_t *journal_room(struct journal *j, uint8_t channel, uint64_t needed_from, 
     }
     uint32_t capacity = last && last->length >= SMALL / 2 ? LARGE : SMALL;
     if (sizeof *last + capacity > j->limit) capacity = SMALL;
-    while (j->first && j->kept + sizeof *last + capacity > j->limit) {
+    struct piece *p = NULL;
+    while (!p && j->first && j->kept + sizeof *last + capacity > j->limit) {
         if (j->first->offset + j->first->length > needed_from) return NULL;
-        drop_first(j);
+        if (j->first->capacity == capacity) p = take_first(j); /* a flood goes round in the same few pieces */
+        else free(take_first(j));
     }
-    struct piece *p = malloc(sizeof *p + capacity);
+    if (!p) p = malloc(sizeof *p + capacity);
     if (!p) return NULL;
     *p = (struct piece){.offset = j->end, .capacity = capacity, .channel = channel};
     if (j->last) j->last->next = p;

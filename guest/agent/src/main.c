@@ -109,6 +109,16 @@ static void see_files(const struct boot *b)
     if (file_view.root_fd < 0) detach_failed("cannot open the workspace %s: %s", b->root, strerror(errno));
 }
 
+/* Many commands and deep trees need many descriptors; commands get back what the agent was given. */
+static struct rlimit take_descriptors(void)
+{
+    struct rlimit given = {1024, 1024};
+    getrlimit(RLIMIT_NOFILE, &given);
+    struct rlimit most = {given.rlim_max, given.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
+    return given;
+}
+
 static void turn(void)
 {
     connection_turn();
@@ -186,7 +196,7 @@ int main(int count, char **words)
     catch_signals();
 
     static struct execution_defaults defaults;
-    defaults = (struct execution_defaults){boot.environment, boot.fields};
+    defaults = (struct execution_defaults){boot.environment, boot.fields, take_descriptors()};
     executions_setup(&defaults);
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);

@@ -135,9 +135,20 @@ static void tell_ended(int status, const struct rusage *usage)
     tell(&r);
 }
 
+static int leader_status;
+
 static void reaped_by_kill(pid_t pid, int status)
 {
-    if (pid == leader) tell_ended(status, NULL);
+    if (pid == leader) leader_status = status;
+}
+
+/* The end is told only when nothing of the tree is left: whoever waits for it may rely on that. */
+static void kill_tree(void)
+{
+    leader_status = SIGKILL;
+    bool all = tree_kill_own(KILL_MILLISECONDS, reaped_by_kill);
+    tell_ended(leader_status, NULL);
+    if (all) _exit(0);
 }
 
 /* Returns when no child is left to wait for now; exits when there is none at all. */
@@ -160,7 +171,7 @@ static void obey(const struct order *o)
 {
     switch (o->kind) {
     case ORDER_KILL_TREE:
-        if (tree_kill_own(KILL_MILLISECONDS, reaped_by_kill)) _exit(0);
+        kill_tree();
         break;
     case ORDER_SIGNAL_TREE:
         tree_signal(getpid(), o->signal_number);

@@ -50,8 +50,6 @@ struct watching {
     int patience;                /* how many events more we wait for the arrival */
 };
 
-/* ---- what the server sees ------------------------------------------------------------------------------ */
-
 static void report(struct watching *w, enum event event, const char *relative, bool folder)
 {
     char *path = path_join(w->path, relative);
@@ -198,8 +196,6 @@ static void moving_over(struct watching *w)
         unwatch_tree(w, w->moving);
     w->moving = -1;
 }
-
-/* ---- events -------------------------------------------------------------------------------------------- */
 
 static void folder_moved_to(struct watching *w, const struct inotify_event *e)
 {

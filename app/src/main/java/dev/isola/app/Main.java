@@ -15,12 +15,10 @@ public final class Main {
   private final Host host;
   private final Globals globals = new Globals();
   private final Wiring wiring;
-  private final CommandLine line;
 
   private Main(Host host) {
     this.host = host;
     this.wiring = new Wiring(host, globals);
-    this.line = commandLine(globals, wiring);
   }
 
   public static void main(String[] args) {
@@ -34,16 +32,17 @@ public final class Main {
     return new Main(host).execute(args);
   }
 
-  private static CommandLine commandLine(Globals globals, Wiring wiring) {
-    CommandLine line =
-        new CommandLine(globals)
-            .addSubcommand(new RunCommand(wiring))
-            .addSubcommand(new DoctorCommand(wiring))
-            .addSubcommand(new ProvidersCommand(wiring))
-            .addSubcommand(new CompletionCommand(wiring))
-            .addSubcommand(new VersionCommand(wiring))
-            .addSubcommand(new HelpCommand(wiring))
-            .addSubcommand(new TrainCommand(wiring));
+  private static CommandLine commandLine(String[] args, Globals globals, Wiring wiring) {
+    CommandLine line = new CommandLine(globals).addSubcommand(new RunCommand(wiring));
+    // A run is what must start fast, so it does not pay for reading the others' annotations.
+    if (args.length == 0 || !args[0].equals("run")) {
+      line.addSubcommand(new DoctorCommand(wiring))
+          .addSubcommand(new ProvidersCommand(wiring))
+          .addSubcommand(new CompletionCommand(wiring))
+          .addSubcommand(new VersionCommand(wiring))
+          .addSubcommand(new HelpCommand(wiring))
+          .addSubcommand(new TrainCommand(wiring));
+    }
     // "run -- cat @file" means the word @file, and "run ls -l" gives -l to ls.
     line.setExpandAtFiles(false);
     line.setStopAtPositional(true);
@@ -52,7 +51,7 @@ public final class Main {
 
   private int execute(String[] args) {
     try {
-      ParseResult parsed = line.parseArgs(args);
+      ParseResult parsed = commandLine(args, globals, wiring).parseArgs(args);
       while (parsed.hasSubcommand()) {
         parsed = parsed.subcommand();
       }

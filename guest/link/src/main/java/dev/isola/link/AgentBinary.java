@@ -22,11 +22,13 @@ public final class AgentBinary {
   private AgentBinary() {}
 
   /**
-   * Puts the executable for this machine into {@code folder}, once: the name bears the hash of its content, so that
-   * versions live side by side and one that runs is never overwritten. May be called by several processes at once.
+   * Puts the executable for this machine into {@code folder}, once: the name bears the hash of its
+   * content, so that versions live side by side and one that runs is never overwritten. May be
+   * called by several processes at once.
    *
    * @return the executable, mode 0755
-   * @throws dev.isola.spi.error.ProviderUnavailable when there is none for this machine, or it cannot be written
+   * @throws dev.isola.spi.error.ProviderUnavailable when there is none for this machine, or it
+   *     cannot be written
    */
   public static Path install(Path folder) {
     byte[] content = content(architecture());
@@ -81,10 +83,7 @@ public final class AgentBinary {
       Files.write(temporary, content);
       Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));
       Files.move(
-          temporary,
-          target,
-          StandardCopyOption.ATOMIC_MOVE,
-          StandardCopyOption.REPLACE_EXISTING);
+          temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } finally {
       Files.deleteIfExists(temporary);
     }

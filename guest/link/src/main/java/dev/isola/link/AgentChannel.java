@@ -4,8 +4,8 @@ import java.io.Closeable;
 import java.io.IOException;
 
 /**
- * One byte channel to an agent, in both directions. One thread reads while another writes; {@link #close()} comes from
- * any thread, more than once, and wakes both.
+ * One byte channel to an agent, in both directions. One thread reads while another writes; {@link
+ * #close()} comes from any thread, more than once, and wakes both.
  */
 public interface AgentChannel extends Closeable {
   /** Waits for bytes; returns how many were read, at least one, or -1 at the end. */
@@ -15,12 +15,16 @@ public interface AgentChannel extends Closeable {
   void write(byte[] bytes, int offset, int length) throws IOException;
 
   /**
-   * Returns true when every opening of the channel starts with fresh bytes, as on a socket. On a pipe or virtio port
-   * bytes of an earlier connection may still be under way, and the greeting reads over them.
+   * Returns true when every opening of the channel starts with fresh bytes, as on a socket. On a
+   * pipe or virtio port bytes of an earlier connection may still be under way, and the greeting
+   * reads over them.
    */
   boolean delimited();
 
-  /** Returns true when a blocked virtual thread gives up its carrier; otherwise platform threads are used. */
+  /**
+   * Returns true when a blocked virtual thread gives up its carrier; otherwise platform threads are
+   * used.
+   */
   boolean parks();
 
   @Override

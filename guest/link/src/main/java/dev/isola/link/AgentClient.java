@@ -14,7 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps at most one live connection to one agent, and makes a new one when a call needs it. May be used from any thread.
+ * Keeps at most one live connection to one agent, and makes a new one when a call needs it. May be
+ * used from any thread.
  */
 final class AgentClient implements AutoCloseable {
   private final SandboxId id;
@@ -115,7 +116,8 @@ final class AgentClient implements AutoCloseable {
   }
 
   /**
-   * Opens a stream; when the connection turns out to be dead before anything was sent, once more on a new one.
+   * Opens a stream; when the connection turns out to be dead before anything was sent, once more on
+   * a new one.
    *
    * @param window added to the request as its CREDIT unless 0
    */
@@ -134,7 +136,10 @@ final class AgentClient implements AutoCloseable {
     }
   }
 
-  /** Asks for something that is answered by END alone. What changes nothing is asked again once after a drop. */
+  /**
+   * Asks for something that is answered by END alone. What changes nothing is asked again once
+   * after a drop.
+   */
   Fields call(Operation operation, FieldsBuilder request, Duration patience) {
     LinkStream stream = open(operation, request, 0);
     try {

@@ -19,9 +19,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One greeted connection to an agent, with many streams. It has three threads: one reads, one writes, one looks after
- * liveness. The agent is never trusted: whatever it sends that is not allowed closes the connection, and everybody who
- * waits gets an exception.
+ * One greeted connection to an agent, with many streams. It has three threads: one reads, one
+ * writes, one looks after liveness. The agent is never trusted: whatever it sends that is not
+ * allowed closes the connection, and everybody who waits gets an exception.
  */
 final class AgentConnection implements AutoCloseable {
   static final int INCOMING_WINDOW = 256 * 1024;
@@ -50,8 +50,7 @@ final class AgentConnection implements AutoCloseable {
   private volatile int sendWindow = Wire.FRAME_MAX;
   private int lastIncoming = Wire.AGENT_STREAM - 1;
 
-  private AgentConnection(
-      SandboxId id, AgentChannel channel, Secret secret, LinkOptions options) {
+  private AgentConnection(SandboxId id, AgentChannel channel, Secret secret, LinkOptions options) {
     this.id = id;
     this.channel = channel;
     this.options = options;
@@ -67,8 +66,7 @@ final class AgentConnection implements AutoCloseable {
    * @throws SandboxException with {@code CANCELLED} when the thread is interrupted
    */
   static AgentConnection open(
-      SandboxId id, AgentChannel channel, Secret secret, LinkOptions options)
-      throws LostException {
+      SandboxId id, AgentChannel channel, Secret secret, LinkOptions options) throws LostException {
     AgentConnection connection = new AgentConnection(id, channel, secret, options);
     connection.reader.start();
     try {
@@ -82,8 +80,7 @@ final class AgentConnection implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw Loss.cancelled(id, "connecting");
     } catch (ExecutionException e) {
-      throw new LostException(
-          connection.lose(new Loss(Loss.Kind.DROPPED, "the greeting failed")));
+      throw new LostException(connection.lose(new Loss(Loss.Kind.DROPPED, "the greeting failed")));
     }
   }
 
@@ -150,7 +147,9 @@ final class AgentConnection implements AutoCloseable {
   Duration ping(Duration patience) {
     long from = System.nanoTime();
     try {
-      sendPing().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+      CompletableFuture<Boolean> answered = new CompletableFuture<>();
+      sendPing(answered);
+      answered.get(patience.toNanos(), TimeUnit.NANOSECONDS);
       return Duration.ofNanos(System.nanoTime() - from);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -186,6 +185,11 @@ final class AgentConnection implements AutoCloseable {
   /** Closes the connection because the sandbox is gone. */
   void end(String why) {
     lose(new Loss(Loss.Kind.GONE, why));
+  }
+
+  /** Closes the channel as if it had failed, for tests. */
+  void drop() {
+    lose(new Loss(Loss.Kind.DROPPED, "dropped"));
   }
 
   /** Returns the threads, for tests that look whether they have ended. */
@@ -292,7 +296,7 @@ final class AgentConnection implements AutoCloseable {
 
   private void incoming(Frame frame) {
     int number = frame.stream();
-    if (number >= 0 || number <= lastIncoming && lastIncoming < 0) {
+    if (number >= 0 || (number <= lastIncoming && lastIncoming < 0)) {
       throw new ProtocolViolation("INCOMING with a stream number that is not the agent's or used");
     }
     Fields fields = Fields.parse(frame.payload());
@@ -316,16 +320,14 @@ final class AgentConnection implements AutoCloseable {
     }
   }
 
-  private CompletableFuture<Boolean> sendPing() {
+  private void sendPing(CompletableFuture<Boolean> waiting) {
     long nonce = lastPing.incrementAndGet();
-    CompletableFuture<Boolean> waiting = new CompletableFuture<>();
     pings.put(nonce, waiting);
     byte[] payload = new byte[8];
     Wire.putLong(payload, 0, nonce);
     if (!outbox.putControl(Wire.frame(Wire.PING, 0, payload))) {
-      waiting.cancel(false);
+      waiting.completeExceptionally(new IOException("the connection is closed"));
     }
-    return waiting;
   }
 
   /** Closes the connection when something is open and the agent gives no sign of life. */
@@ -336,14 +338,14 @@ final class AgentConnection implements AutoCloseable {
     while (!isClosed()) {
       long now = System.nanoTime();
       long heard = lastReceived;
-      if (quiet || streams.isEmpty() || pinged && heard - pingedAt > 0) {
+      if (quiet || streams.isEmpty() || (pinged && heard - pingedAt > 0)) {
         pinged = false;
       } else if (pinged && now - pingedAt > options.pong().toNanos()) {
         lose(new Loss(Loss.Kind.SILENT, "the agent does not answer"));
       } else if (!pinged && now - heard >= silence) {
         pinged = true;
         pingedAt = now;
-        sendPing();
+        sendPing(new CompletableFuture<>());
       }
       checkCancelled(now);
       long wait = pinged ? options.pong().toNanos() / 4 : silence / 2;
@@ -370,7 +372,7 @@ final class AgentConnection implements AutoCloseable {
     outbox.close();
     streams.values().forEach(stream -> stream.lose(why));
     streams.clear();
-    pings.values().forEach(waiting -> waiting.cancel(false));
+    pings.values().forEach(waiting -> waiting.completeExceptionally(new IOException(why.why())));
     pings.clear();
     greeted.completeExceptionally(new IOException(why.why()));
     LockSupport.unpark(pulse);

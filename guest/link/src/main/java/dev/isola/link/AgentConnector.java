@@ -3,7 +3,10 @@ package dev.isola.link;
 import java.io.IOException;
 import java.time.Duration;
 
-/** Opens a channel to one agent. Called whenever there is no live connection, by one thread at a time. */
+/**
+ * Opens a channel to one agent. Called whenever there is no live connection, by one thread at a
+ * time.
+ */
 @FunctionalInterface
 public interface AgentConnector {
   /**

@@ -21,17 +21,21 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command under the agent. When the connection drops while somebody reads or waits, it attaches again where it was.
+ * A command under the agent. When the connection drops while somebody reads or waits, it attaches
+ * again where it was.
  *
- * <p>{@link #await()} returns {@link Exit.Lost} only when it is known that the end will never be seen: the sandbox is
- * gone, or the agent no longer knows the execution. When the agent merely cannot be reached, {@link #read()} and {@link
- * #await()} throw {@link dev.isola.spi.error.OutcomeUnknown} and may be tried again. An interrupted {@code read} or
- * {@code await} leaves the handle as it was.
+ * <p>{@link #await()} returns {@link Exit.Lost} only when it is known that the end will never be
+ * seen: the sandbox is gone, or the agent no longer knows the execution. When the agent merely
+ * cannot be reached, {@link #read()} and {@link #await()} throw {@link
+ * dev.isola.spi.error.OutcomeUnknown} and may be tried again. An interrupted {@code read} or {@code
+ * await} leaves the handle as it was.
  */
 class AgentExecution implements Execution {
   static final int WINDOW = 1024 * 1024;
 
-  /** How much later than the command's timeout its end may come before the agent counts as broken. */
+  /**
+   * How much later than the command's timeout its end may come before the agent counts as broken.
+   */
   private static final Duration GRACE = Duration.ofSeconds(30);
 
   /**
@@ -142,7 +146,10 @@ class AgentExecution implements Execution {
     return exit != null;
   }
 
-  /** Returns the stream that input goes to; a terminal attaches again for it, a pipe must not lose bytes unseen. */
+  /**
+   * Returns the stream that input goes to; a terminal attaches again for it, a pipe must not lose
+   * bytes unseen.
+   */
   LinkStream inputStream() {
     return stream;
   }
@@ -174,7 +181,10 @@ class AgentExecution implements Execution {
     return Optional.ofNullable(exit);
   }
 
-  /** Waits for a frame; null when the patience ran out or when it is lost for good (see {@link #exit}). */
+  /**
+   * Waits for a frame; null when the patience ran out or when it is lost for good (see {@link
+   * #exit}).
+   */
   private @Nullable Frame nextFrame(Duration patience) {
     while (true) {
       LinkStream now = stream;

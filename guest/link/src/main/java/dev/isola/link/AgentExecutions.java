@@ -119,7 +119,10 @@ final class AgentExecutions implements Attaching {
     }
   }
 
-  /** Waits until the command runs. Nobody would know of one that starts after its caller has left, so it is killed. */
+  /**
+   * Waits until the command runs. Nobody would know of one that starts after its caller has left,
+   * so it is killed.
+   */
   private Fields head(LinkStream stream) {
     Duration patience = client.options().answer();
     Frame frame;
@@ -158,9 +161,7 @@ final class AgentExecutions implements Attaching {
             .add(Tag.EXECUTION, head.number(Tag.EXECUTION))
             .add(Tag.SIGNAL, 9)
             .add(Tag.SCOPE, Wire.SCOPE_TREE);
-    Thread.ofVirtual()
-        .name("isola-link-kill-" + client.id())
-        .start(() -> kill(request));
+    Thread.ofVirtual().name("isola-link-kill-" + client.id()).start(() -> kill(request));
   }
 
   private void kill(FieldsBuilder request) {

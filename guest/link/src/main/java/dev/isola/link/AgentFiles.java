@@ -180,7 +180,10 @@ final class AgentFiles implements FileSystem {
     }
   }
 
-  /** Sends {@code content} and waits for the result. When it fails the agent has undone it before this throws. */
+  /**
+   * Sends {@code content} and waits for the result. When it fails the agent has undone it before
+   * this throws.
+   */
   private Fields upload(LinkStream stream, InputStream content) {
     try {
       byte[] chunk = new byte[CHUNK];

@@ -9,8 +9,8 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection inside the sandbox, dialled by us or accepted for us. Reading and writing may be done by two threads;
- * interrupting either closes the connection, as with any channel.
+ * A TCP connection inside the sandbox, dialled by us or accepted for us. Reading and writing may be
+ * done by two threads; interrupting either closes the connection, as with any channel.
  */
 final class AgentPort implements PortDialing.Connection {
   static final int WINDOW = 256 * 1024;

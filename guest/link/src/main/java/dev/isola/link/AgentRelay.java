@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Connections that processes of the sandbox make to a port of their loopback, handed to us. After a drop it asks the
- * agent again, until it is closed or the sandbox is gone.
+ * Connections that processes of the sandbox make to a port of their loopback, handed to us. After a
+ * drop it asks the agent again, until it is closed or the sandbox is gone.
  */
 final class AgentRelay implements AutoCloseable {
   private static final int MOST_AT_ONCE = 256;
@@ -24,19 +24,16 @@ final class AgentRelay implements AutoCloseable {
   private volatile boolean closed;
   private final Thread keeper;
 
-  private AgentRelay(
-      AgentClient client, int port, Consumer<PortDialing.Connection> handler) {
+  private AgentRelay(AgentClient client, int port, Consumer<PortDialing.Connection> handler) {
     this.client = client;
     this.port = port;
     this.handler = handler;
     this.stream = request();
-    this.keeper =
-        Thread.ofVirtual().name("isola-link-relay-" + client.id()).unstarted(this::keep);
+    this.keeper = Thread.ofVirtual().name("isola-link-relay-" + client.id()).unstarted(this::keep);
   }
 
   /** Returns once the agent listens. */
-  static AgentRelay open(
-      AgentClient client, int port, Consumer<PortDialing.Connection> handler) {
+  static AgentRelay open(AgentClient client, int port, Consumer<PortDialing.Connection> handler) {
     AgentRelay relay = new AgentRelay(client, port, handler);
     relay.keeper.start();
     return relay;

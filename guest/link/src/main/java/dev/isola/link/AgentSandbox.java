@@ -25,8 +25,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sandbox that is reached through its agent. A provider boots the agent, makes one of these with a way to connect, and
- * says what it declares. Nothing is connected before the first call; after a drop the next call connects again.
+ * A sandbox that is reached through its agent. A provider boots the agent, makes one of these with
+ * a way to connect, and says what it declares. Nothing is connected before the first call; after a
+ * drop the next call connects again.
  */
 public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final AgentClient client;
@@ -92,7 +93,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   }
 
   /**
-   * Makes the agent kill everything and end. The sandbox counts as destroyed afterwards. Does nothing when it is gone.
+   * Makes the agent kill everything and end. The sandbox counts as destroyed afterwards. Does
+   * nothing when it is gone.
    */
   public void shutdown() {
     try {
@@ -110,8 +112,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   }
 
   /**
-   * Says that the provider froze the sandbox or made it run again, so that a frozen agent is not taken for a dead one.
-   * What else a state allows is the provider's to decide.
+   * Says that the provider froze the sandbox or made it run again, so that a frozen agent is not
+   * taken for a dead one. What else a state allows is the provider's to decide.
    */
   public void mark(SandboxState now) {
     state = now;
@@ -119,9 +121,9 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   }
 
   /**
-   * Has the agent listen on {@code port} of the sandbox's loopback and hand every connection to {@code handler}, each on
-   * a virtual thread of its own, at most 256 at once; the connection is closed when the handler returns. Closing stops
-   * the listening.
+   * Has the agent listen on {@code port} of the sandbox's loopback and hand every connection to
+   * {@code handler}, each on a virtual thread of its own, at most 256 at once; the connection is
+   * closed when the handler returns. Closing stops the listening.
    */
   public AutoCloseable relay(int port, Consumer<PortDialing.Connection> handler) {
     return AgentRelay.open(client, port, handler);
@@ -131,6 +133,11 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   @Override
   public void close() {
     client.close();
+  }
+
+  /** Returns the connections of this sandbox, for tests. */
+  AgentClient client() {
+    return client;
   }
 
   @Override
@@ -172,8 +179,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   }
 
   private UsageReporting.Usage usage() {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.USAGE).add(Tag.FLAGS, Wire.USAGE_DISK);
+    FieldsBuilder request = new FieldsBuilder(Operation.USAGE).add(Tag.FLAGS, Wire.USAGE_DISK);
     LinkStream stream = client.open(Operation.USAGE, request, 0);
     Fields fields = stream.end(client.options().answer());
     try {
@@ -200,8 +206,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
 
   private void renew(Duration fromNow) {
     FieldsBuilder request =
-        new FieldsBuilder(Operation.DEADLINE)
-            .add(Tag.TIMEOUT_MS, Math.max(1, fromNow.toMillis()));
+        new FieldsBuilder(Operation.DEADLINE).add(Tag.TIMEOUT_MS, Math.max(1, fromNow.toMillis()));
     client.call(Operation.DEADLINE, request, client.options().answer());
   }
 

@@ -5,7 +5,10 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 
-/** A command on a terminal under the agent. Typing goes on after a drop; what was under way may be lost. */
+/**
+ * A command on a terminal under the agent. Typing goes on after a drop; what was under way may be
+ * lost.
+ */
 final class AgentTerminal extends AgentExecution implements Terminal {
   AgentTerminal(AgentClient client, LinkStream stream, Start start, long position) {
     super(client, stream, start, position);

@@ -14,9 +14,7 @@ final class Attach {
   /** Attaches at {@code offset}; the head is still to be read. */
   static LinkStream request(AgentClient client, long execution, long offset) {
     FieldsBuilder request =
-        new FieldsBuilder(Operation.ATTACH)
-            .add(Tag.EXECUTION, execution)
-            .add(Tag.OFFSET, offset);
+        new FieldsBuilder(Operation.ATTACH).add(Tag.EXECUTION, execution).add(Tag.OFFSET, offset);
     return client.open(Operation.ATTACH, request, AgentExecution.WINDOW);
   }
 }

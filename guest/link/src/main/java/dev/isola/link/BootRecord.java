@@ -11,11 +11,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an agent is told before it listens, over a descriptor that only it can read. Made by a provider, written to the
- * agent's boot descriptor, then thrown away: it holds the secret.
+ * What an agent is told before it listens, over a descriptor that only it can read. Made by a
+ * provider, written to the agent's boot descriptor, then thrown away: it holds the secret.
  */
 public final class BootRecord {
-  /** Whether the agent puts itself and its commands into namespaces of its own, with {@code --detach}. */
+  /**
+   * Whether the agent puts itself and its commands into namespaces of its own, with {@code
+   * --detach}.
+   */
   public enum Namespaces {
     NONE,
     /** A pid and a mount namespace if they can be had; the agent's {@code ready} line tells. */
@@ -139,7 +142,9 @@ public final class BootRecord {
       return this;
     }
 
-    /** Adds a limit that every command starts from; {@code kind} is Linux's number of the RLIMIT. */
+    /**
+     * Adds a limit that every command starts from; {@code kind} is Linux's number of the RLIMIT.
+     */
     public Builder rlimit(int kind, long soft, long hard) {
       byte[] value = new byte[17];
       value[0] = (byte) kind;

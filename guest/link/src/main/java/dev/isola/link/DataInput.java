@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DATA frames as an input stream. A failure of the sandbox is a {@link dev.isola.spi.error.SandboxException}; closing
- * early cancels.
+ * DATA frames as an input stream. A failure of the sandbox is a {@link
+ * dev.isola.spi.error.SandboxException}; closing early cancels.
  */
 final class DataInput extends InputStream {
   static final int WINDOW = 4 * 1024 * 1024;

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A view of the fields in a payload. The structure is checked once, when it is made; a field of the wrong size or one
- * that is missing is a {@link ProtocolViolation} when it is asked for.
+ * A view of the fields in a payload. The structure is checked once, when it is made; a field of the
+ * wrong size or one that is missing is a {@link ProtocolViolation} when it is asked for.
  */
 final class Fields {
   private static final int FIELD_HEADER = 5;

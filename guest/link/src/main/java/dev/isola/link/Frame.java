@@ -8,6 +8,7 @@ package dev.isola.link;
  * @param offset of OUTPUT
  * @param timeNs of OUTPUT
  */
+@SuppressWarnings("ArrayRecordComponent") // Handed on once, never compared.
 record Frame(int type, int stream, byte[] payload, int channel, long offset, long timeNs) {
   Frame(int type, int stream, byte[] payload) {
     this(type, stream, payload, 0, 0, 0);

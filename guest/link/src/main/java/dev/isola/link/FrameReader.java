@@ -4,8 +4,8 @@ import java.io.EOFException;
 import java.io.IOException;
 
 /**
- * Cuts frames out of a channel. Used by the reading thread only. Small frames come out of a buffer of its own, the rest
- * of a large one is read straight into the array that is handed on.
+ * Cuts frames out of a channel. Used by the reading thread only. Small frames come out of a buffer
+ * of its own, the rest of a large one is read straight into the array that is handed on.
  */
 final class FrameReader {
   private static final int BUFFER = 32 * 1024;
@@ -33,7 +33,11 @@ final class FrameReader {
     int stream = Wire.getInt(buffer, start + 5);
     if (length < 0 || length > Wire.FRAME_MAX) {
       throw new ProtocolViolation(
-          "a frame of " + (length & 0xffff_ffffL) + " bytes, and " + Wire.FRAME_MAX + " are allowed");
+          "a frame of "
+              + (length & 0xffff_ffffL)
+              + " bytes, and "
+              + Wire.FRAME_MAX
+              + " are allowed");
     }
     start += Wire.HEADER;
     if (type == Wire.OUTPUT) {

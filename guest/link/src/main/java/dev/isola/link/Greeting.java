@@ -12,7 +12,10 @@ import java.util.List;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The first three frames, in which each end proves that it knows the secret. Run by the reading thread. */
+/**
+ * The first three frames, in which each end proves that it knows the secret. Run by the reading
+ * thread.
+ */
 final class Greeting {
   /** How many bytes tell a CHALLENGE: frame header, field header, magic. */
   static final int CHALLENGE_START = Wire.HEADER + 5 + Wire.MAGIC_TEXT.length();

@@ -4,52 +4,44 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stream of a connection. The connection's reading thread puts frames in and never waits; callers take them out,
- * grant credit by taking, and send within the credit the agent gave. What is queued is bounded by the credit granted.
+ * One stream of a connection. The connection's reading thread puts frames in and never waits;
+ * callers take them out, grant credit by taking, and send within the credit the agent gave. What is
+ * queued is bounded by the credit granted.
  */
 final class LinkStream {
   /** Waits without a deadline. */
   static final Duration FOREVER = Duration.ZERO;
 
   private static final int DATA_MAX = 128 * 1024;
-  private static final int MERGE_MAX = 4096;
-  private static final int GAPS_MAX = 1024;
   private static final long CREDIT_MAX = 1L << 40;
 
   private final AgentConnection connection;
   private final int number;
   private final Operation operation;
-  private final int window;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrived = lock.newCondition();
   private final Condition credited = lock.newCondition();
-  private final ArrayDeque<Frame> queue = new ArrayDeque<>();
+  private final Inflow inflow;
   private @Nullable Frame terminal;
   private @Nullable Loss loss;
   private @Nullable Consumer<Fields> onLateHead;
   private @Nullable Consumer<LinkStream> onIncoming;
-  private long receiveCredit;
   private long sendCredit;
-  private int taken;
-  private int gaps;
   private int sending;
-  private boolean headSeen;
-  private boolean eofReceived;
   private boolean eofSent;
   private boolean discarding;
   private long discardingSince;
 
   /**
-   * @param window what the agent may have under way; granted with the request, or by {@link #open()}
+   * @param window what the agent may have under way; granted with the request, or by {@link
+   *     #open()}
    * @param sendCredit what we may send at first
    */
   LinkStream(
@@ -57,8 +49,7 @@ final class LinkStream {
     this.connection = connection;
     this.number = number;
     this.operation = operation;
-    this.window = window;
-    this.receiveCredit = operation == Operation.INCOMING ? 0 : window;
+    this.inflow = new Inflow(window, operation == Operation.INCOMING ? 0 : window);
     this.sendCredit = sendCredit;
   }
 
@@ -87,18 +78,19 @@ final class LinkStream {
     }
     lock.lock();
     try {
-      check(frame);
+      if (frame.type() == Wire.CREDIT) {
+        addCredit(frame.payload());
+        return;
+      }
+      inflow.check(frame);
       if (frame.terminal()) {
         terminal = frame;
         credited.signalAll();
-      } else if (frame.type() == Wire.CREDIT) {
-        credited.signalAll();
-        return;
       } else if (discarding) {
         lateHead(frame);
         return;
       } else {
-        enqueue(frame);
+        inflow.add(frame);
       }
       arrived.signalAll();
     } finally {
@@ -135,7 +127,10 @@ final class LinkStream {
     }
   }
 
-  /** Returns true when it was cancelled at or before {@code nanoTime} and the agent has not ended it. */
+  /**
+   * Returns true when it was cancelled at or before {@code nanoTime} and the agent has not ended
+   * it.
+   */
   boolean overdueSince(long nanoTime) {
     lock.lock();
     try {
@@ -160,8 +155,7 @@ final class LinkStream {
   void open() {
     lock.lock();
     try {
-      receiveCredit += window;
-      connection.control(Wire.credit(number, window));
+      connection.control(Wire.credit(number, inflow.open()));
     } finally {
       lock.unlock();
     }
@@ -171,13 +165,14 @@ final class LinkStream {
    * Waits for the next frame, the terminal one included, which comes again when repeated.
    *
    * @return null when {@code patience} ran out
-   * @throws SandboxException when the connection is lost, and with {@code CANCELLED} when the stream was cancelled
+   * @throws SandboxException when the connection is lost, and with {@code CANCELLED} when the
+   *     stream was cancelled
    */
   @Nullable Frame next(Duration patience) throws InterruptedException {
     long deadline = deadline(patience);
     lock.lockInterruptibly();
     try {
-      while (queue.isEmpty() && terminal == null) {
+      while (inflow.isEmpty() && terminal == null) {
         if (loss != null) {
           throw loss.exception(connection.id(), operation.changes());
         }
@@ -188,7 +183,7 @@ final class LinkStream {
           return null;
         }
       }
-      Frame frame = queue.poll();
+      Frame frame = inflow.poll();
       if (frame == null) {
         return terminal;
       }
@@ -219,7 +214,9 @@ final class LinkStream {
     };
   }
 
-  /** Waits for the next frame; a caller that is interrupted or waits too long lets go of the stream. */
+  /**
+   * Waits for the next frame; a caller that is interrupted or waits too long lets go of the stream.
+   */
   Frame nextOrFail(Duration patience) {
     Frame frame;
     try {
@@ -273,7 +270,9 @@ final class LinkStream {
     return true;
   }
 
-  /** Says that no more bytes come from here. Does nothing when repeated or when the stream is over. */
+  /**
+   * Says that no more bytes come from here. Does nothing when repeated or when the stream is over.
+   */
   void sendEof() {
     lock.lock();
     try {
@@ -334,12 +333,15 @@ final class LinkStream {
     }
   }
 
-  /** Lets go of a stream whose head has not come; when it comes after all, {@code undo} is called with it. */
+  /**
+   * Lets go of a stream whose head has not come; when it comes after all, {@code undo} is called
+   * with it.
+   */
   void abandon(Consumer<Fields> undo) {
     Frame late;
     lock.lock();
     try {
-      late = queue.poll();
+      late = inflow.poll();
       onLateHead = undo;
       discard();
     } finally {
@@ -397,63 +399,15 @@ final class LinkStream {
     return why.exception(connection.id(), operation.changes());
   }
 
-  private void check(Frame frame) {
-    byte[] payload = frame.payload();
-    switch (frame.type()) {
-      case Wire.CREDIT -> addCredit(payload);
-      case Wire.RESPONSE -> {
-        require(!headSeen, "a second RESPONSE");
-        headSeen = true;
-        Fields.parse(payload);
-      }
-      case Wire.EOF -> {
-        require(!eofReceived && payload.length == 0, "a second EOF, or one with content");
-        eofReceived = true;
-      }
-      case Wire.GAP -> {
-        require(payload.length == 16, "a GAP of " + payload.length + " bytes");
-        require(++gaps <= GAPS_MAX, "too many GAP frames");
-      }
-      case Wire.DATA, Wire.OUTPUT, Wire.ITEM -> {
-        require(frame.cost() > 0, "a frame without content");
-        require(!eofReceived, "content after EOF");
-        require(frame.cost() <= receiveCredit, "more content than was granted");
-        receiveCredit -= frame.cost();
-        if (frame.type() == Wire.ITEM) {
-          Fields.parse(payload);
-        }
-      }
-      default -> Fields.parse(payload);
-    }
-  }
-
   private void addCredit(byte[] payload) {
-    require(payload.length == 4, "a CREDIT of " + payload.length + " bytes");
+    if (payload.length != 4) {
+      throw new ProtocolViolation("a CREDIT of " + payload.length + " bytes");
+    }
     sendCredit += Wire.getInt(payload, 0) & 0xffff_ffffL;
-    require(sendCredit <= CREDIT_MAX, "absurd credit");
-  }
-
-  private static void require(boolean condition, String otherwise) {
-    if (!condition) {
-      throw new ProtocolViolation(otherwise);
+    if (sendCredit > CREDIT_MAX) {
+      throw new ProtocolViolation("absurd credit");
     }
-  }
-
-  /** Small pieces are joined, so that many of them do not cost more memory than their bytes. */
-  private void enqueue(Frame frame) {
-    Frame last = frame.type() == Wire.DATA ? queue.peekLast() : null;
-    if (last == null
-        || last.type() != Wire.DATA
-        || last.payload().length + frame.payload().length > MERGE_MAX) {
-      queue.add(frame);
-      return;
-    }
-    byte[] joined =
-        Arrays.copyOf(last.payload(), last.payload().length + frame.payload().length);
-    System.arraycopy(
-        frame.payload(), 0, joined, last.payload().length, frame.payload().length);
-    queue.removeLast();
-    queue.add(new Frame(Wire.DATA, number, joined));
+    credited.signalAll();
   }
 
   private void lateHead(Frame frame) {
@@ -464,12 +418,9 @@ final class LinkStream {
   }
 
   private void granted(Frame frame) {
-    taken += frame.cost();
-    gaps -= frame.type() == Wire.GAP ? 1 : 0;
-    if (taken >= window / 4 && taken > 0 && terminal == null && loss == null) {
-      receiveCredit += taken;
-      connection.control(Wire.credit(number, taken));
-      taken = 0;
+    int grant = inflow.take(frame);
+    if (grant > 0 && !over()) {
+      connection.control(Wire.credit(number, grant));
     }
   }
 
@@ -497,7 +448,7 @@ final class LinkStream {
   private void discard() {
     discarding = true;
     discardingSince = System.nanoTime();
-    queue.clear();
+    inflow.clear();
     arrived.signalAll();
     credited.signalAll();
   }
@@ -510,6 +461,8 @@ final class LinkStream {
     return patience.isZero() ? 0 : System.nanoTime() + patience.toNanos();
   }
 
+  /** Waits once; the callers loop. */
+  @SuppressWarnings("WaitNotInLoop")
   private static boolean await(Condition condition, long deadline, Duration patience)
       throws InterruptedException {
     if (patience.isZero()) {

@@ -1,7 +1,8 @@
 package dev.isola.link;
 
 /**
- * What can be asked of the agent, with what may come back. Anything else on such a stream ends the connection.
+ * What can be asked of the agent, with what may come back. Anything else on such a stream ends the
+ * connection.
  */
 enum Operation {
   EXEC(1, Effect.CHANGES, Wire.RESPONSE, Wire.OUTPUT, Wire.GAP, Wire.CREDIT),

@@ -6,8 +6,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Frames on their way out. Callers put, one thread of the connection writes. That the callers do not write themselves is
- * on purpose: interrupting a thread that writes to a socket closes the socket, and a socket serves many callers.
+ * Frames on their way out. Callers put, one thread of the connection writes. That the callers do
+ * not write themselves is on purpose: interrupting a thread that writes to a socket closes the
+ * socket, and a socket serves many callers.
  */
 final class Outbox {
   /** Callers wait while more than this is queued. */
@@ -23,7 +24,10 @@ final class Outbox {
   private long queued;
   private boolean closed;
 
-  /** Queues a frame of content, waiting while too much is queued; false when the connection is closed. */
+  /**
+   * Queues a frame of content, waiting while too much is queued; false when the connection is
+   * closed.
+   */
   boolean put(byte[] frame) throws InterruptedException {
     lock.lockInterruptibly();
     try {

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A channel over a pair of streams: a process's standard input and output, a pod's exec, a virtio port. Blocking file
- * streams hold their thread, so the connection uses platform threads for it.
+ * A channel over a pair of streams: a process's standard input and output, a pod's exec, a virtio
+ * port. Blocking file streams hold their thread, so the connection uses platform threads for it.
  */
 public final class StreamAgentChannel implements AgentChannel {
   private final InputStream in;
@@ -19,8 +19,8 @@ public final class StreamAgentChannel implements AgentChannel {
   /**
    * @param in from the agent
    * @param out to the agent
-   * @param onClose called once, before the streams are closed; must end reads and writes that are blocked, where closing
-   *     the streams does not (a pipe: end the process at its other end)
+   * @param onClose called once, before the streams are closed; must end reads and writes that are
+   *     blocked, where closing the streams does not (a pipe: end the process at its other end)
    */
   public StreamAgentChannel(InputStream in, OutputStream out, Runnable onClose) {
     this.in = in;
@@ -28,7 +28,10 @@ public final class StreamAgentChannel implements AgentChannel {
     this.onClose = onClose;
   }
 
-  /** Returns a connector for a channel that can be opened once: after a drop the agent is gone for good. */
+  /**
+   * Returns a connector for a channel that can be opened once: after a drop the agent is gone for
+   * good.
+   */
   public static AgentConnector once(AgentChannel channel) {
     return new Once(channel);
   }

@@ -110,7 +110,9 @@ final class Wire {
     putInt(bytes, at + 4, (int) value);
   }
 
-  /** Writes a frame's header into the first nine bytes of {@code frame}, which is the whole frame. */
+  /**
+   * Writes a frame's header into the first nine bytes of {@code frame}, which is the whole frame.
+   */
   static byte[] header(byte[] frame, int type, int stream) {
     putInt(frame, 0, frame.length - HEADER);
     frame[4] = (byte) type;

@@ -106,8 +106,7 @@ final class FakePeer {
 
   void started(int stream) throws IOException {
     response(
-        stream,
-        new FieldsBuilder().add(Tag.EXECUTION, 5).add(Tag.PID, 55).add(Tag.TIME_NS, 1));
+        stream, new FieldsBuilder().add(Tag.EXECUTION, 5).add(Tag.PID, 55).add(Tag.TIME_NS, 1));
   }
 
   void output(int stream, int outputChannel, long offset, byte[] bytes) throws IOException {

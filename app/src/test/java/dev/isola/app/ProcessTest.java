@@ -1,0 +1,95 @@
+package dev.isola.app;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What only a process of its own can show: signals and terminals. */
+class ProcessTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  @TempDir Path folder;
+  private final List<Process> started = new ArrayList<>();
+
+  @AfterEach
+  void end() {
+    started.forEach(Process::destroyForcibly);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"INT, 130", "TERM, 143", "HUP, 129", "KILL, 137"})
+  void takesTheWholeTreeAlongWhenItIsEnded(String signal, int code) throws Exception {
+    // Found by what they sleep: inside, they may have process ids of their own.
+    String nap = "300." + System.nanoTime();
+    Process isola =
+        start("run", "--", "sh", "-c", "sleep " + nap + " & setsid sleep " + nap + " & wait");
+    await().atMost(PATIENCE).until(() -> sleepers(nap) == 2);
+
+    new ProcessBuilder("kill", "-" + signal, Long.toString(isola.pid())).start().waitFor();
+
+    assertThat(isola.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+    assertThat(isola.exitValue()).isEqualTo(code);
+    await().atMost(PATIENCE).until(() -> sleepers(nap) == 0);
+    assertThat(folder.resolve("err")).isEmptyFile();
+  }
+
+  @Test
+  void givesTheCommandATerminal() throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script is not installed");
+    String run =
+        String.join(
+            " ", words("run", "-t", "--", "sh", "-c", "'test -t 0 && stty size && exit 5'"));
+    Process script = start(List.of("script", "-qec", "stty rows 33 cols 99; " + run, "/dev/null"));
+    assertThat(script.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+    assertThat(script.exitValue()).isEqualTo(5);
+    assertThat(Files.readString(folder.resolve("out"))).contains("33 99\r\n");
+  }
+
+  private Process start(String... args) throws IOException {
+    return start(words(args));
+  }
+
+  private Process start(List<String> words) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(words)
+            .redirectOutput(folder.resolve("out").toFile())
+            .redirectError(folder.resolve("err").toFile());
+    builder.environment().put("ISOLA_DATA", folder.resolve("data").toString());
+    Process process = builder.start();
+    started.add(process);
+    return process;
+  }
+
+  private static List<String> words(String... args) {
+    List<String> java =
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            "dev.isola.app.Main");
+    return Stream.concat(java.stream(), Stream.of(args)).toList();
+  }
+
+  private static long sleepers(String nap) {
+    return ProcessHandle.allProcesses()
+        .map(process -> process.info().arguments().orElse(new String[0]))
+        .filter(arguments -> arguments.length == 1 && arguments[0].equals(nap))
+        .count();
+  }
+}

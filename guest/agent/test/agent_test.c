@@ -1,0 +1,611 @@
+/* The whole agent, as a server meets it: the program named by AGENT is started, greeted and used over its socket. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "client.h"
+
+static uint64_t namespaces; /* what this pass asks for */
+
+static bool start(struct agent *a, struct client *c, struct builder *more)
+{
+    struct builder b = {0};
+    build_u64(&b, T_NAMESPACES, namespaces);
+    if (more && more->length) {
+        size_t position = 0;
+        struct field f;
+        while (fields_next((struct fields){more->data, more->length}, &position, &f))
+            build_bytes(&b, (enum tag)f.tag, f.value, f.length);
+    }
+    bool ok = agent_start(a, &b) && (!c || client_connect(c, a));
+    if (!ok) printf("  the agent said: %s\n", a->said);
+    builder_free(&b);
+    return ok;
+}
+
+static void finish(struct agent *a, struct client *c)
+{
+    if (c) client_close(c);
+    agent_finish(a);
+}
+
+static struct builder shell(const char *script)
+{
+    struct builder b = {0};
+    build_text(&b, T_ARG, "/bin/sh");
+    build_text(&b, T_ARG, "-c");
+    build_text(&b, T_ARG, script);
+    build_u64(&b, T_CREDIT, 1 << 20);
+    return b;
+}
+
+static struct outcome run(struct client *c, struct builder b, int milliseconds)
+{
+    uint32_t stream = client_request(c, OP_EXEC, &b);
+    builder_free(&b);
+    return client_finish(c, stream, milliseconds);
+}
+
+static bool wait_for(bool (*condition)(void *), void *context, int milliseconds)
+{
+    for (int i = 0; i < milliseconds / 5; i++) {
+        if (condition(context)) return true;
+        usleep(5000);
+    }
+    return condition(context);
+}
+
+/* ---- greeting ---- */
+
+static void a_wrong_secret_is_refused(void)
+{
+    struct agent a;
+    CHECK(start(&a, NULL, NULL));
+    uint8_t wrong[SECRET_SIZE] = {1};
+    struct client c = {.fd = client_socket(&a), .reader = {.limit = FRAME_MAX}, .next_stream = 1};
+    CHECK(c.fd >= 0);
+    CHECK(!client_greet(&c, wrong));
+    struct frame f;
+    CHECK(!client_next(&c, &f, 100)); /* cut off */
+    client_close(&c);
+    struct client good;
+    CHECK(client_connect(&good, &a)); /* and the right one still gets in */
+    finish(&a, &good);
+}
+
+static void garbage_in_the_greeting_is_cut_off(void)
+{
+    struct agent a;
+    struct client good;
+    CHECK(start(&a, &good, NULL));
+    for (int i = 0; i < 50; i++) {
+        int fd = client_socket(&a);
+        CHECK(fd >= 0);
+        uint8_t noise[600];
+        srand((unsigned)i);
+        for (size_t n = 0; n < sizeof noise; n++) noise[n] = (uint8_t)rand();
+        ssize_t ignored = send(fd, noise, sizeof noise, MSG_NOSIGNAL);
+        (void)ignored;
+        close(fd);
+    }
+    struct outcome o = run(&good, shell("echo still here"), 5000);
+    CHECK_TEXT("still here\n", (char *)o.output[0]);
+    outcome_free(&o);
+    finish(&a, &good);
+}
+
+static void requests_before_the_greeting_do_nothing(void)
+{
+    struct agent a;
+    CHECK(start(&a, NULL, NULL));
+    struct client c = {.fd = client_socket(&a), .reader = {.limit = FRAME_MAX}, .next_stream = 1};
+    struct builder b = shell("touch evil");
+    client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    struct frame f;
+    CHECK(client_next(&c, &f, 2000) && f.type == CHALLENGE);
+    CHECK(!client_next(&c, &f, 500));
+    client_close(&c);
+    char path[128];
+    snprintf(path, sizeof path, "%s/ws/evil", a.folder);
+    CHECK(access(path, F_OK) != 0);
+    finish(&a, NULL);
+}
+
+static void a_new_server_replaces_the_old_one(void)
+{
+    struct agent a;
+    struct client first, second;
+    CHECK(start(&a, &first, NULL));
+    CHECK(client_connect(&second, &a));
+    struct frame f;
+    CHECK(client_next(&first, &f, 2000) && f.type == BYE);
+    CHECK(!client_next(&first, &f, 500));
+    struct outcome o = run(&second, shell("echo new"), 5000);
+    CHECK_TEXT("new\n", (char *)o.output[0]);
+    outcome_free(&o);
+    client_close(&first);
+    finish(&a, &second);
+}
+
+static void hostile_frames_end_the_connection_and_nothing_else(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct outcome o = {0};
+    struct builder keep = shell("exec sleep 30");
+    client_request(&c, OP_EXEC, &keep);
+    builder_free(&keep);
+    struct frame f;
+    CHECK(client_next(&c, &f, 2000) && f.type == RESPONSE);
+    srand(7);
+    for (int round = 0; round < 300; round++) {
+        uint8_t payload[200];
+        size_t length = (size_t)rand() % sizeof payload;
+        for (size_t n = 0; n < length; n++) payload[n] = (uint8_t)rand();
+        if (length && rand() % 2) payload[0] = (uint8_t)(1 + rand() % 30); /* a known operation */
+        if (length && (payload[0] == OP_SHUTDOWN || payload[0] == OP_KILL_ALL)) payload[0] = OP_STAT;
+        static const enum frame_type types[] = {REQUEST, DATA, STREAM_EOF, CREDIT, CANCEL, HELLO, PING, 99};
+        client_send(&c, types[rand() % 8], (uint32_t)rand() % 40, payload, length);
+        if (round % 10 == 9) {
+            client_close(&c);
+            CHECK(client_connect(&c, &a));
+        }
+    }
+    client_close(&c);
+    CHECK(client_connect(&c, &a));
+    o = run(&c, shell("echo alive"), 5000);
+    CHECK_TEXT("alive\n", (char *)o.output[0]);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+/* ---- commands ---- */
+
+static void output_and_exit_code_arrive(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct outcome o = run(&c, shell("echo out; echo err >&2; exit 7"), 5000);
+    CHECK(o.ended);
+    CHECK_TEXT("out\n", (char *)o.output[0]);
+    CHECK_TEXT("err\n", (char *)o.output[1]);
+    CHECK_INT(EXIT_EXITED, outcome_u64(&o, T_EXIT_KIND, 99));
+    CHECK_INT(7, outcome_u64(&o, T_EXIT_CODE, 99));
+    CHECK_INT(4, outcome_u64(&o, T_STDOUT_BYTES, 99));
+    CHECK_INT(4, outcome_u64(&o, T_STDERR_BYTES, 99));
+    outcome_free(&o);
+    o = run(&c, shell("kill -SEGV $$"), 5000);
+    CHECK_INT(EXIT_SIGNALED, outcome_u64(&o, T_EXIT_KIND, 99));
+    CHECK_INT(SIGSEGV, outcome_u64(&o, T_SIGNAL, 99));
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void what_cannot_start_says_why(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct { const char *program, *cwd, *user; enum error_code code; } cases[] = {
+        {"no-such-program", NULL, NULL, E_EXEC_NOT_FOUND},
+        {"/no/such/program", NULL, NULL, E_EXEC_NOT_FOUND},
+        {"/etc/passwd", NULL, NULL, E_EXEC_DENIED},
+        {"true", "/no/such/folder", NULL, E_NOT_FOUND},
+        {"true", "/etc/passwd", NULL, E_NOT_A_FOLDER},
+        {"true", NULL, "no-such-user", E_NO_SUCH_USER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct builder b = {0};
+        build_text(&b, T_ARG, cases[i].program);
+        if (cases[i].cwd) build_text(&b, T_CWD, cases[i].cwd);
+        if (cases[i].user) build_text(&b, T_USER, cases[i].user);
+        struct outcome o = run(&c, b, 5000);
+        CHECK(o.failed);
+        CHECK_INT(cases[i].code, outcome_u64(&o, T_CODE, 0));
+        outcome_free(&o);
+    }
+    struct outcome none = run(&c, (struct builder){0}, 5000);
+    CHECK_INT(E_INVALID, outcome_u64(&none, T_CODE, 0));
+    outcome_free(&none);
+    finish(&a, &c);
+}
+
+static void input_is_passed_and_closed(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b = shell("cat; echo end");
+    uint32_t stream = client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    CHECK(client_send(&c, DATA, stream, "typed\n", 6));
+    CHECK(client_send(&c, STREAM_EOF, stream, NULL, 0));
+    struct outcome o = client_finish(&c, stream, 5000);
+    CHECK_TEXT("typed\nend\n", (char *)o.output[0]);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void input_beyond_the_window_waits_for_credit(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b = shell("sleep 0.2; wc -c");
+    uint32_t stream = client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    int64_t credit = AGENT_WINDOW;
+    size_t left = 3 << 20;
+    static uint8_t block[65536];
+    while (left) {
+        while (credit < (int64_t)sizeof block) {
+            struct frame f;
+            if (!client_next(&c, &f, 5000)) break;
+            if (f.type == CREDIT && f.stream == stream) credit += get_u32(f.payload);
+        }
+        CHECK(credit >= (int64_t)sizeof block);
+        if (credit < (int64_t)sizeof block) break;
+        client_send(&c, DATA, stream, block, sizeof block);
+        credit -= (int64_t)sizeof block;
+        left -= sizeof block;
+    }
+    client_send(&c, STREAM_EOF, stream, NULL, 0);
+    struct outcome o = client_finish(&c, stream, 5000);
+    CHECK_INT(3 << 20, atoi((char *)o.output[0]));
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static long agent_rss_kb(const struct agent *a)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)a->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    text[n > 0 ? n : 0] = 0;
+    char *at = strstr(text, "VmRSS:");
+    return at ? strtol(at + 6, NULL, 10) : -1;
+}
+
+static void a_flood_is_counted_exactly_and_does_not_grow_the_agent(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct outcome small = run(&c, shell("echo warm"), 5000);
+    outcome_free(&small);
+    long before = agent_rss_kb(&a);
+    long total = getenv("SANITIZED") ? 30000000 : 300000000;
+    char script[64];
+    snprintf(script, sizeof script, "head -c %ld /dev/zero", total);
+    struct outcome o = run(&c, shell(script), 60000);
+    CHECK(o.ended);
+    CHECK_INT(total, o.bytes);
+    CHECK_INT(total, outcome_u64(&o, T_STDOUT_BYTES, 0));
+    outcome_free(&o);
+    /* A reader that takes nothing: the command waits, the agent does not grow. */
+    struct builder b = {0};
+    build_text(&b, T_ARG, "sh");
+    build_text(&b, T_ARG, "-c");
+    build_text(&b, T_ARG, script);
+    build_u64(&b, T_CREDIT, 65536);
+    uint32_t stream = client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    usleep(300000);
+    long during = agent_rss_kb(&a);
+    CHECK(during - before < 8192 || getenv("SANITIZED"));
+    if (during - before >= 8192 && !getenv("SANITIZED")) printf("  grew from %ld to %ld kB\n", before, during);
+    o = client_finish(&c, stream, 60000);
+    CHECK_INT(total, o.bytes);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void a_timeout_kills_the_whole_tree(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b = shell("setsid sleep 300 & (setsid sh -c 'trap \"\" TERM HUP; sleep 301 & sleep 302' &)\n"
+                             "nohup sleep 303 >/dev/null 2>&1 & sleep 0.1; echo up; sleep 304");
+    build_u64(&b, T_TIMEOUT_MS, 700);
+    struct outcome o = run(&c, b, 10000);
+    CHECK_INT(EXIT_TIMED_OUT, outcome_u64(&o, T_EXIT_KIND, 99));
+    CHECK_TEXT("up\n", (char *)o.output[0]);
+    outcome_free(&o);
+    struct builder u = {0};
+    uint32_t stream = client_request(&c, OP_USAGE, &u);
+    o = client_finish(&c, stream, 5000);
+    CHECK_INT(0, outcome_u64(&o, T_PROCESSES, 99)); /* not counting the agent */
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void a_background_process_outlives_its_command(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct outcome o = run(&c, shell("sleep 300 & echo $!"), 5000);
+    CHECK(o.ended);
+    char script[64];
+    snprintf(script, sizeof script, "kill -0 %d && echo alive", atoi((char *)o.output[0]));
+    outcome_free(&o);
+    o = run(&c, shell(script), 5000);
+    CHECK_TEXT("alive\n", (char *)o.output[0]);
+    outcome_free(&o);
+    uint32_t stream = client_request(&c, OP_KILL_ALL, NULL);
+    o = client_finish(&c, stream, 10000);
+    CHECK(o.ended);
+    outcome_free(&o);
+    o = run(&c, shell(script), 5000);
+    CHECK_TEXT("", (char *)o.output[0]);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void a_command_survives_its_server_and_is_attached_to_again(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b = shell("for i in 1 2 3 4 5 6; do echo line $i; sleep 0.1; done; exit 3");
+    uint32_t stream = client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    struct frame f;
+    uint64_t execution = 0, offset = 0;
+    while (offset == 0 && client_next(&c, &f, 5000)) {
+        if (f.type == RESPONSE) execution = fields_u64((struct fields){f.payload, f.length}, T_EXECUTION, 0);
+        if (f.type == OUTPUT) offset = get_u64(f.payload + 1) + f.length - 17;
+    }
+    CHECK(execution > 0 && stream == 1);
+    client_close(&c); /* the server is gone */
+    usleep(200000);
+    CHECK(client_connect(&c, &a));
+    struct builder again = {0};
+    build_u64(&again, T_EXECUTION, execution);
+    build_u64(&again, T_OFFSET, offset);
+    build_u64(&again, T_CREDIT, 1 << 20);
+    stream = client_request(&c, OP_ATTACH, &again);
+    builder_free(&again);
+    struct outcome o = client_finish(&c, stream, 5000);
+    CHECK(o.ended);
+    CHECK_INT(3, outcome_u64(&o, T_EXIT_CODE, 99));
+    CHECK_INT(0, o.gap);
+    CHECK_INT(42, offset + o.bytes); /* six lines of seven bytes, none twice, none missing */
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void a_journal_that_ran_over_reports_the_gap(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b = shell("sleep 0.3; head -c 5000000 /dev/zero; echo done >&2");
+    build_u64(&b, T_JOURNAL, 100000);
+    client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    struct frame f;
+    CHECK(client_next(&c, &f, 5000) && f.type == RESPONSE);
+    uint64_t execution = fields_u64((struct fields){f.payload, f.length}, T_EXECUTION, 0);
+    client_close(&c);
+    usleep(3000000);
+    CHECK(client_connect(&c, &a));
+    struct builder again = {0};
+    build_u64(&again, T_EXECUTION, execution);
+    build_u64(&again, T_CREDIT, 1 << 20);
+    uint32_t stream = client_request(&c, OP_ATTACH, &again);
+    builder_free(&again);
+    struct outcome o = client_finish(&c, stream, 5000);
+    CHECK(o.gap > 4000000);
+    CHECK_INT(5000005, o.gap + o.bytes);
+    CHECK_TEXT("done\n", (char *)o.output[1]);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void a_terminal_has_a_size_and_is_resized(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b = shell("stty size; read x; stty size; [ -t 0 ] && echo tty");
+    build_u64(&b, T_COLS, 91);
+    build_u64(&b, T_ROWS, 17);
+    uint32_t stream = client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    struct frame f;
+    CHECK(client_next(&c, &f, 5000) && f.type == RESPONSE);
+    uint64_t execution = fields_u64((struct fields){f.payload, f.length}, T_EXECUTION, 0);
+    struct builder size = {0};
+    build_u64(&size, T_EXECUTION, execution);
+    build_u64(&size, T_COLS, 120);
+    build_u64(&size, T_ROWS, 40);
+    CHECK(client_next(&c, &f, 5000) && f.type == OUTPUT);
+    CHECK(f.length >= 17 + 5 && memcmp(f.payload + 17, "17 91", 5) == 0);
+    client_request(&c, OP_RESIZE, &size);
+    builder_free(&size);
+    client_send(&c, DATA, stream, "\n", 1);
+    struct outcome o = client_finish(&c, stream, 5000);
+    CHECK(strstr((char *)o.output[2], "40 120") != NULL);
+    CHECK(strstr((char *)o.output[2], "tty") != NULL);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void a_murdered_supervisor_does_not_free_its_tree(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct outcome o = run(&c, shell("setsid sleep 300 & setsid sleep 301 & sleep 0.1; kill -9 $PPID; sleep 302"), 10000);
+    CHECK(o.ended);
+    outcome_free(&o);
+    uint64_t left = 99;
+    for (int i = 0; i < 100 && left; i++) {
+        struct builder u = {0};
+        uint32_t stream = client_request(&c, OP_USAGE, &u);
+        o = client_finish(&c, stream, 5000);
+        left = outcome_u64(&o, T_PROCESSES, 99);
+        outcome_free(&o);
+        usleep(20000);
+    }
+    CHECK_INT(0, left);
+    finish(&a, &c);
+}
+
+/* ---- life ---- */
+
+static bool is_dead(void *a)
+{
+    return !agent_alive(a);
+}
+
+static void the_deadline_ends_everything(void)
+{
+    struct agent a;
+    struct client c;
+    struct builder b = {0};
+    build_u64(&b, T_TIMEOUT_MS, 600);
+    CHECK(start(&a, &c, &b));
+    builder_free(&b);
+    CHECK(!is_dead(&a));
+    struct builder sleeper = shell("sleep 300");
+    client_request(&c, OP_EXEC, &sleeper);
+    builder_free(&sleeper);
+    struct frame f;
+    bool bye = false;
+    while (client_next(&c, &f, 5000)) bye = bye || f.type == BYE;
+    CHECK(bye);
+    CHECK(wait_for(is_dead, &a, 3000));
+    finish(&a, &c);
+}
+
+static void the_deadline_can_be_renewed(void)
+{
+    struct agent a;
+    struct client c;
+    struct builder b = {0};
+    build_u64(&b, T_TIMEOUT_MS, 500);
+    CHECK(start(&a, &c, &b));
+    builder_reset(&b);
+    build_u64(&b, T_TIMEOUT_MS, 60000);
+    uint32_t stream = client_request(&c, OP_DEADLINE, &b);
+    struct outcome o = client_finish(&c, stream, 5000);
+    CHECK(o.ended);
+    outcome_free(&o);
+    builder_free(&b);
+    usleep(800000);
+    CHECK(!is_dead(&a));
+    finish(&a, &c);
+}
+
+static void an_abandoned_agent_ends_when_it_may_not_linger(void)
+{
+    struct agent a;
+    struct client c;
+    struct builder b = {0};
+    build_u64(&b, T_LINGER_MS, 0);
+    CHECK(start(&a, &c, &b));
+    builder_free(&b);
+    client_close(&c);
+    CHECK(wait_for(is_dead, &a, 3000));
+    finish(&a, NULL);
+}
+
+static void a_killed_agent_takes_everything_with_it(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b = shell("setsid sleep 7654321 & sleep 7654321");
+    client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    struct frame f;
+    CHECK(client_next(&c, &f, 5000) && f.type == RESPONSE);
+    usleep(100000);
+    CHECK_INT(0, system("pgrep -f 'sleep 7654321' >/dev/null")); /* the control: it was there */
+    kill(a.pid, SIGKILL);
+    int found = 0;
+    for (int i = 0; i < 100 && found == 0; i++) {
+        usleep(20000);
+        found = system("pgrep -x sleep -a | grep -q 7654321");
+    }
+    CHECK(found != 0);
+    finish(&a, &c);
+}
+
+static void a_sandboxed_process_cannot_read_the_agent(void)
+{
+    if (geteuid() == 0) {
+        NOT_RUN(a_sandboxed_process_cannot_read_the_agent, "root may read everything");
+        return;
+    }
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct outcome o = run(&c, shell("cat /proc/$(cat /proc/$PPID/stat | cut -d' ' -f4)/environ /proc/$PPID/maps"), 5000);
+    CHECK(outcome_u64(&o, T_EXIT_CODE, 0) != 0);
+    CHECK_TEXT("", (char *)o.output[0]);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
+static void run_all(void)
+{
+    RUN(a_wrong_secret_is_refused);
+    RUN(garbage_in_the_greeting_is_cut_off);
+    RUN(requests_before_the_greeting_do_nothing);
+    RUN(a_new_server_replaces_the_old_one);
+    RUN(hostile_frames_end_the_connection_and_nothing_else);
+    RUN(output_and_exit_code_arrive);
+    RUN(what_cannot_start_says_why);
+    RUN(input_is_passed_and_closed);
+    RUN(input_beyond_the_window_waits_for_credit);
+    RUN(a_flood_is_counted_exactly_and_does_not_grow_the_agent);
+    RUN(a_timeout_kills_the_whole_tree);
+    RUN(a_background_process_outlives_its_command);
+    RUN(a_command_survives_its_server_and_is_attached_to_again);
+    RUN(a_journal_that_ran_over_reports_the_gap);
+    RUN(a_terminal_has_a_size_and_is_resized);
+    RUN(a_murdered_supervisor_does_not_free_its_tree);
+    RUN(the_deadline_ends_everything);
+    RUN(the_deadline_can_be_renewed);
+    RUN(an_abandoned_agent_ends_when_it_may_not_linger);
+    RUN(a_killed_agent_takes_everything_with_it);
+    RUN(a_sandboxed_process_cannot_read_the_agent);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("as a subreaper, without namespaces\n");
+    namespaces = 0;
+    run_all();
+    struct builder b = {0};
+    struct agent a;
+    build_u64(&b, T_NAMESPACES, 2);
+    if (agent_start(&a, &b)) {
+        agent_finish(&a);
+        printf("as PID 1 of its own namespace\n");
+        namespaces = 2;
+        run_all();
+    } else {
+        agent_finish(&a);
+        NOT_RUN(namespaces, "no pid namespace to be had here");
+    }
+    builder_free(&b);
+    return check_result();
+}

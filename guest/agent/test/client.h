@@ -1,0 +1,52 @@
+/* A small blocking client of the agent for tests: starts the real program, greets it, sends requests, reads frames. */
+#ifndef ISOLA_CLIENT_H
+#define ISOLA_CLIENT_H
+
+#include <sys/types.h>
+
+#include "frame.h"
+
+struct agent {
+    char folder[64];                 /* of this test; the workspace is its subfolder ws */
+    uint8_t secret[SECRET_SIZE];
+    pid_t pid;                       /* as the host sees it */
+    bool namespaces;
+    char said[256];                  /* the launcher's line */
+};
+
+/* `fields` are added to a boot record with secret, socket, root and lock. False when it did not come up. */
+bool agent_start(struct agent *a, const struct builder *fields);
+/* Kills what is left and removes the folder. */
+void agent_finish(struct agent *a);
+bool agent_alive(const struct agent *a);
+
+struct client { int fd; struct frame_reader reader; uint32_t next_stream; uint64_t pings; };
+
+bool client_connect(struct client *c, const struct agent *a);
+/* Connects without greeting. */
+int client_socket(const struct agent *a);
+/* Greets with whatever secret; true when the agent answered with the right proof. */
+bool client_greet(struct client *c, const uint8_t *secret);
+void client_close(struct client *c);
+bool client_send(struct client *c, enum frame_type type, uint32_t stream, const void *payload, size_t length);
+uint32_t client_request(struct client *c, enum operation op, const struct builder *fields);
+/* The next frame within `milliseconds`; false at the end of the connection or of patience. */
+bool client_next(struct client *c, struct frame *f, int milliseconds);
+
+/* What came of one stream. */
+struct outcome {
+    bool ended, failed;              /* END, ERROR */
+    struct builder result;           /* the fields of it */
+    uint8_t *output[3];              /* by channel - 1; NUL-terminated */
+    size_t length[3];
+    uint64_t bytes;                  /* of OUTPUT and DATA, also what was not kept */
+    uint64_t execution;              /* from RESPONSE */
+    uint64_t gap;                    /* bytes lost */
+    int items;
+};
+/* Reads until the stream ends; keeps at most 1 MiB of each channel, grants what it takes. */
+struct outcome client_finish(struct client *c, uint32_t stream, int milliseconds);
+void outcome_free(struct outcome *o);
+uint64_t outcome_u64(const struct outcome *o, enum tag tag, uint64_t otherwise);
+
+#endif

@@ -1,0 +1,195 @@
+package dev.isola.link;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.InvalidRequest;
+import java.io.IOException;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The small parts: fields, boot record, binary, socket paths, the greeting over a pipe. */
+@Timeout(20)
+class LinkPartsTest {
+
+  @Test
+  void fieldsGoRound() {
+    byte[] payload =
+        new FieldsBuilder()
+            .add(Tag.OFFSET, -2)
+            .add(Tag.ARG, List.of("a", "", "ü"))
+            .flag(Tag.LOSSY, false)
+            .add(Tag.TAG, Optional.empty())
+            .add(Tag.NAME, "x".repeat(1000))
+            .payload();
+    Fields fields = Fields.parse(payload);
+    assertThat(fields.number(Tag.OFFSET)).isEqualTo(-2);
+    assertThat(fields.texts(Tag.ARG)).containsExactly("a", "", "ü");
+    assertThat(fields.has(Tag.LOSSY)).isFalse();
+    assertThat(fields.optionalText(Tag.TAG)).isEmpty();
+    assertThat(fields.text(Tag.NAME)).hasSize(1000);
+    assertThatThrownBy(() -> fields.count(Tag.OFFSET)).isInstanceOf(ProtocolViolation.class);
+    assertThatThrownBy(() -> fields.number(Tag.NAME)).isInstanceOf(ProtocolViolation.class);
+    assertThatThrownBy(() -> fields.number(Tag.PID)).isInstanceOf(ProtocolViolation.class);
+    assertThatThrownBy(() -> Fields.parse(new byte[4])).isInstanceOf(ProtocolViolation.class);
+  }
+
+  @Test
+  void aBootRecordHoldsItsFieldsAndHidesItsSecret() {
+    Secret secret = BootRecord.newSecret();
+    BootRecord record =
+        BootRecord.builder(new SandboxId("abc"), secret)
+            .socket(Path.of("/run/s"))
+            .confine(Path.of("/data"), "/workspace")
+            .env(Map.of("A", "B"))
+            .user(Optional.of("me"))
+            .cwd("/w")
+            .deadline(Duration.ofSeconds(2))
+            .linger(Duration.ZERO)
+            .namespaces(BootRecord.Namespaces.IF_POSSIBLE)
+            .bind(Path.of("/from"), "/to", true)
+            .lock(Path.of("/lock"))
+            .rlimit(7, 100, 200)
+            .build();
+    byte[] bytes = record.encode();
+    assertThat(Wire.getInt(bytes, 0)).isEqualTo(bytes.length - 4);
+    Fields fields = Fields.parse(bytes, 4);
+    assertThat(fields.bytes(Tag.SECRET)).isEqualTo(secret.reveal());
+    assertThat(fields.text(Tag.ROOT)).isEqualTo("/data");
+    assertThat(fields.number(Tag.LINGER_MS)).isZero();
+    assertThat(fields.number(Tag.TIMEOUT_MS)).isEqualTo(2000);
+    assertThat(fields.number(Tag.NAMESPACES)).isEqualTo(1);
+    assertThat(new String(fields.bytes(Tag.BIND), UTF_8)).isEqualTo("\u0001\0\0\0\u0005/from/to");
+    assertThat(fields.bytes(Tag.RLIMIT)).hasSize(17).startsWith(7, 0, 0, 0, 0, 0, 0, 0, 100);
+    assertThat(record.toString()).contains("***");
+    assertThatThrownBy(() -> BootRecord.builder(new SandboxId("abc"), Secret.of("short")))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void theBinaryIsWrittenOnceAndRepaired(@TempDir Path folder) throws IOException {
+    Path first = AgentBinary.install(folder);
+    assertThat(first).isExecutable();
+    assertThat(first.getFileName().toString()).matches("isola-agent-[0-9a-f]{16}");
+    Object key =
+        Files.readAttributes(first, java.nio.file.attribute.BasicFileAttributes.class).fileKey();
+    assertThat(AgentBinary.install(folder)).isEqualTo(first);
+    assertThat(
+            Files.readAttributes(first, java.nio.file.attribute.BasicFileAttributes.class)
+                .fileKey())
+        .isEqualTo(key);
+    byte[] good = Files.readAllBytes(first);
+    Files.write(first, new byte[good.length]);
+    assertThat(Files.readAllBytes(AgentBinary.install(folder))).isEqualTo(good);
+    try (var left = Files.list(folder)) {
+      assertThat(left).hasSize(1);
+    }
+  }
+
+  @Test
+  void aSocketPathHasALimit(@TempDir Path folder) {
+    Path tooLong = Path.of("/" + "x".repeat(107));
+    assertThatThrownBy(() -> new UnixSocketConnector(tooLong))
+        .isInstanceOf(InvalidRequest.class)
+        .hasMessageContaining("108 bytes");
+    AgentConnector nobody = new UnixSocketConnector(folder.resolve("none"));
+    assertThatThrownBy(() -> nobody.open(Duration.ofSeconds(1)))
+        .isInstanceOf(AgentAbsentException.class);
+  }
+
+  @Test
+  void aPipeMayHoldBytesOfAnEarlierConnection() throws Exception {
+    Secret secret = BootRecord.newSecret();
+    PipedInputStream toAgent = new PipedInputStream(1 << 20);
+    PipedInputStream toServer = new PipedInputStream(1 << 20);
+    PipedOutputStream fromServer = new PipedOutputStream(toAgent);
+    PipedOutputStream fromAgent = new PipedOutputStream(toServer);
+    FakePeer peer = new FakePeer(new StreamPair(toAgent, fromAgent), secret);
+    // Left-overs: half a frame, a stale challenge with another nonce, more noise.
+    peer.raw(new byte[] {0, 0, 0, 50, 18, 0, 0, 0, 1, 1, 2, 3});
+    peer.nonce[0] = 99;
+    peer.challenge();
+    peer.raw("noise that is no frame".getBytes(UTF_8));
+    peer.nonce[0] = 7;
+    peer.challenge();
+    peer.challenge();
+    Thread agent =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  try {
+                    peer.welcome(peer.read());
+                    peer.answerPings();
+                  } catch (IOException e) {
+                    // Closed by the test.
+                  }
+                });
+    AgentChannel channel =
+        new StreamAgentChannel(
+            toServer,
+            fromServer,
+            () -> {
+              try {
+                fromAgent.close();
+                toAgent.close();
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+            });
+    AgentConnection connection =
+        AgentConnection.open(FakeAgent.ID, channel, secret, LinkOptions.DEFAULT);
+    assertThat(connection.ping(Duration.ofSeconds(5))).isPositive();
+    connection.close();
+    for (Thread thread : connection.threads()) {
+      thread.join();
+    }
+    agent.join();
+  }
+
+  /** Two piped streams as one channel. */
+  private record StreamPair(PipedInputStream in, PipedOutputStream out) implements ByteChannel {
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+      int count = in.read(target.array(), target.position(), target.remaining());
+      if (count > 0) {
+        target.position(target.position() + count);
+      }
+      return count;
+    }
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+      int count = source.remaining();
+      out.write(source.array(), source.position(), count);
+      out.flush();
+      source.position(source.limit());
+      return count;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+      out.close();
+    }
+  }
+}

@@ -1,0 +1,551 @@
+package dev.isola.link;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.error.DeadlineExceeded;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.Signal;
+import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.Watch;
+import dev.isola.spi.file.WriteOptions;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The link against a fake that behaves: what is sent, when credit is given, what happens after a
+ * drop.
+ */
+@Timeout(20)
+class ScriptedAgentTest {
+  private static final LinkOptions OPTIONS =
+      LinkOptions.DEFAULT
+          .withConnect(Duration.ofSeconds(2))
+          .withLiveness(Duration.ofMillis(200), Duration.ofSeconds(2));
+
+  private FakeAgent agent;
+  private AgentClient client;
+
+  @AfterEach
+  void close() throws IOException {
+    client.close();
+    agent.close();
+    assertThat(agent.failures).isEmpty();
+  }
+
+  private void greeted(FakeAgent.Script script) throws IOException {
+    agent = FakeAgent.greeted(script);
+    client = agent.client(OPTIONS);
+  }
+
+  private Execution start(Command command) {
+    return new AgentExecutions(client, Optional.of(Duration.ofSeconds(90))).start(command);
+  }
+
+  private static Fields fields(Frame request) {
+    return Fields.parse(request.payload(), 1);
+  }
+
+  private static FieldsBuilder stat(FieldsBuilder fields, String path) {
+    return fields
+        .add(Tag.PATH, path)
+        .add(Tag.TYPE, 1)
+        .add(Tag.MODE, 0644)
+        .add(Tag.SIZE, 3)
+        .add(Tag.UID, 1000)
+        .add(Tag.GID, 1001)
+        .add(Tag.GROUP, "staff")
+        .add(Tag.MTIME_NS, 1_500_000_000_123_456_789L);
+  }
+
+  @Test
+  void sendsTheWholeCommand() throws IOException {
+    AtomicReference<Fields> seen = new AtomicReference<>();
+    greeted(
+        peer -> {
+          Frame request = peer.request();
+          seen.set(fields(request));
+          peer.started(1);
+          peer.exit(1, 0);
+          peer.answerPings();
+        });
+    try (Execution execution =
+        start(
+            Command.shell("ls", "a b")
+                .withEnv("K", "V")
+                .withCwd("/w")
+                .withUser("me")
+                .withTag("t"))) {
+      assertThat(execution.id().value()).isEqualTo("5");
+      assertThat(execution.pid()).isEqualTo(55);
+      assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
+      assertThat(execution.duration()).isEqualTo(Duration.ofMillis(1));
+    }
+    Fields request = seen.get();
+    assertThat(request.texts(Tag.ARG)).containsExactly("/bin/sh", "-c", "ls 'a b'");
+    assertThat(request.texts(Tag.ENV)).containsExactly("K=V");
+    assertThat(request.text(Tag.CWD)).isEqualTo("/w");
+    assertThat(request.text(Tag.USER)).isEqualTo("me");
+    assertThat(request.text(Tag.TAG)).isEqualTo("t");
+    assertThat(request.number(Tag.NO_STDIN)).isEqualTo(1);
+    assertThat(request.number(Tag.TIMEOUT_MS)).isEqualTo(90_000);
+    assertThat(request.number(Tag.CREDIT)).isEqualTo(AgentExecution.WINDOW);
+  }
+
+  @Test
+  void grantsCreditOnlyAsOutputIsTaken() throws IOException {
+    CountDownLatch full = new CountDownLatch(1);
+    AtomicInteger granted = new AtomicInteger();
+    int piece = 64 * 1024 - Wire.OUTPUT_HEADER;
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          long offset = 0;
+          for (int i = 0; i < 16; i++, offset += piece) {
+            peer.output(1, 1, offset, new byte[piece]);
+          }
+          full.countDown();
+          while (granted.get() < 2 * AgentExecution.WINDOW) {
+            int more = Wire.getInt(peer.awaitType(Wire.CREDIT).payload(), 0);
+            granted.addAndGet(more);
+            for (int i = 0; i < more / (64 * 1024); i++, offset += piece) {
+              peer.output(1, 1, offset, new byte[piece]);
+            }
+          }
+          peer.exit(1, 0);
+          peer.answerPings();
+        });
+    Execution execution = start(Command.argv("flood"));
+    full.countDown();
+    long total = 0;
+    while (execution.read().orElse(null) instanceof Output.Data data) {
+      assertThat(data.offset()).isEqualTo(total);
+      total += data.bytes().size();
+    }
+    assertThat(total).isEqualTo(48L * piece);
+    assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
+  }
+
+  @Test
+  void inputStaysWithinTheAgentsCredit() throws Exception {
+    AtomicInteger received = new AtomicInteger();
+    CountDownLatch window = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          while (received.get() < Wire.FRAME_MAX) {
+            received.addAndGet(peer.awaitType(Wire.DATA).payload().length);
+          }
+          window.countDown();
+          go.await();
+          peer.raw(Wire.credit(1, 100));
+          received.addAndGet(peer.awaitType(Wire.DATA).payload().length);
+          peer.awaitType(Wire.EOF);
+          peer.exit(1, 0);
+          peer.answerPings();
+        });
+    Execution execution = start(Command.argv("cat").withStdin());
+    Thread writer =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    execution.stdin().write(new byte[Wire.FRAME_MAX + 100]);
+                    execution.stdin().close();
+                  } catch (IOException e) {
+                    throw new AssertionError(e);
+                  }
+                });
+    window.await();
+    assertThat(received.get()).isEqualTo(Wire.FRAME_MAX);
+    assertThat(writer.isAlive()).isTrue();
+    go.countDown();
+    writer.join();
+    assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
+    assertThat(received.get()).isEqualTo(Wire.FRAME_MAX + 100);
+    assertThatThrownBy(() -> execution.stdin().write(1)).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void attachesAgainWhereItWas() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          peer.output(1, 1, 0, "first".getBytes(UTF_8));
+        });
+    Execution execution = start(Command.argv("x"));
+    agent.next(
+        peer -> {
+          Frame request = peer.request();
+          assertThat(request.payload()[0]).isEqualTo((byte) Operation.ATTACH.value());
+          assertThat(fields(request).number(Tag.EXECUTION)).isEqualTo(5);
+          assertThat(fields(request).number(Tag.OFFSET)).isEqualTo(5);
+          peer.started(1);
+          byte[] gap = new byte[16];
+          Wire.putLong(gap, 0, 5);
+          Wire.putLong(gap, 8, 10);
+          peer.send(Wire.GAP, 1, gap);
+          peer.output(1, 2, 15, "last".getBytes(UTF_8));
+          peer.exit(1, 7);
+          peer.answerPings();
+        });
+    assertThat(((Output.Data) execution.read().orElseThrow()).bytes().utf8()).isEqualTo("first");
+    assertThat(execution.read()).contains(new Output.Gap(5, 10));
+    assertThat(execution.read().orElseThrow().end()).isEqualTo(19);
+    assertThat(execution.read()).isEmpty();
+    assertThat(execution.read()).isEmpty();
+    assertThat(execution.await()).isEqualTo(new Exit.Exited(7));
+    assertThat(agent.connections()).isEqualTo(2);
+  }
+
+  @Test
+  void anExecutionTheAgentForgotIsLost() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+        });
+    Execution execution = start(Command.argv("x"));
+    agent.next(
+        peer -> {
+          peer.error(peer.request().stream(), Wire.E_NO_SUCH_EXECUTION, "never heard of it");
+          peer.answerPings();
+        });
+    assertThat(execution.await()).isInstanceOf(Exit.Lost.class);
+    assertThatThrownBy(execution::read).isInstanceOf(OutcomeUnknown.class);
+  }
+
+  @Test
+  void anAgentThatIsGoneLosesItsExecutions() throws IOException {
+    CountDownLatch started = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          started.await();
+        });
+    Execution execution = start(Command.argv("x"));
+    agent.close();
+    started.countDown();
+    assertThat(execution.await()).isInstanceOf(Exit.Lost.class);
+    assertThatThrownBy(() -> new AgentFiles(client).stat("/x")).isInstanceOf(Gone.class);
+    assertThat(client.gone()).isPresent();
+    execution.kill();
+  }
+
+  @Test
+  void whoeverIsReplacedDoesNotFightBack() throws IOException {
+    CountDownLatch started = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          started.await();
+          peer.bye("replaced");
+        });
+    Execution execution = start(Command.argv("x"));
+    started.countDown();
+    assertThatThrownBy(execution::await).isInstanceOf(OutcomeUnknown.class);
+    assertThat(agent.connections()).isEqualTo(1);
+  }
+
+  @Test
+  void aQuestionIsAskedAgainAfterADrop() throws IOException {
+    greeted(FakePeer::request);
+    client.connection();
+    agent.next(
+        peer -> {
+          peer.error(peer.request().stream(), Wire.E_NOT_FOUND, "no such file");
+          peer.answerPings();
+        });
+    assertThatThrownBy(
+            () ->
+                client.call(
+                    Operation.STAT,
+                    new FieldsBuilder(Operation.STAT).add(Tag.PATH, "/x"),
+                    OPTIONS.answer()))
+        .isInstanceOf(NotFound.class);
+    assertThat(agent.connections()).isEqualTo(2);
+  }
+
+  @Test
+  void aChangeIsNotRepeatedAfterADrop() throws IOException {
+    greeted(FakePeer::request);
+    client.connection();
+    assertThatThrownBy(() -> new AgentFiles(client).makeFolder("/x", 0755))
+        .isInstanceOf(OutcomeUnknown.class);
+    assertThat(agent.connections()).isEqualTo(1);
+  }
+
+  @Test
+  void aStartThatWasInterruptedIsKilled() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    AtomicReference<Fields> signal = new AtomicReference<>();
+    greeted(
+        peer -> {
+          peer.request();
+          asked.countDown();
+          peer.awaitType(Wire.CANCEL);
+          peer.started(1);
+          peer.error(1, Wire.E_CANCELLED, "detached");
+          Frame kill = peer.request();
+          signal.set(fields(kill));
+          peer.end(kill.stream());
+          peer.answerPings();
+        });
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread caller =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    start(Command.argv("x"));
+                  } catch (SandboxException e) {
+                    thrown.set(e);
+                  }
+                });
+    asked.await();
+    caller.interrupt();
+    caller.join();
+    assertThat(thrown.get()).isInstanceOf(DeadlineExceeded.class);
+    await().until(() -> signal.get() != null);
+    assertThat(signal.get().number(Tag.EXECUTION)).isEqualTo(5);
+    assertThat(signal.get().number(Tag.SIGNAL)).isEqualTo(Signal.KILL.number());
+    assertThat(signal.get().number(Tag.SCOPE)).isEqualTo(Wire.SCOPE_TREE);
+  }
+
+  @Test
+  void killWorksWhileInterrupted() throws Exception {
+    AtomicInteger kills = new AtomicInteger();
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          Frame kill = peer.request();
+          kills.incrementAndGet();
+          peer.end(kill.stream());
+          peer.answerPings();
+        });
+    Execution execution = start(Command.argv("x"));
+    AtomicReference<Boolean> flag = new AtomicReference<>(false);
+    Thread caller =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  Thread.currentThread().interrupt();
+                  execution.kill();
+                  flag.set(Thread.currentThread().isInterrupted());
+                });
+    caller.join();
+    assertThat(kills.get()).isEqualTo(1);
+    assertThat(flag.get()).isTrue();
+  }
+
+  @Test
+  void closingAnExecutionDetaches() throws IOException {
+    CountDownLatch detached = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          peer.awaitType(Wire.CANCEL);
+          peer.error(1, Wire.E_CANCELLED, "detached");
+          detached.countDown();
+          peer.answerPings();
+        });
+    Execution execution = start(Command.argv("x"));
+    execution.close();
+    execution.close();
+    await().until(() -> detached.getCount() == 0);
+    assertThatThrownBy(execution::read).isInstanceOf(SandboxException.class);
+    assertThat(client.connection().isClosed()).isFalse();
+  }
+
+  @Test
+  void listsLazilyAndCancels() throws IOException {
+    AtomicInteger sent = new AtomicInteger();
+    CountDownLatch cancelled = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          long credit = fields(peer.request()).number(Tag.CREDIT);
+          byte[] item = stat(new FieldsBuilder(), "/w/" + "n".repeat(4000)).payload();
+          for (; credit >= item.length; credit -= item.length) {
+            peer.send(Wire.ITEM, 1, item);
+            sent.incrementAndGet();
+          }
+          peer.awaitType(Wire.CANCEL);
+          cancelled.countDown();
+          peer.error(1, Wire.E_CANCELLED, "cancelled");
+          peer.answerPings();
+        });
+    try (Stream<FileInfo> list = new AgentFiles(client).list("/w", 1)) {
+      FileInfo first = list.findFirst().orElseThrow();
+      assertThat(first.mode()).isEqualTo(0644);
+      assertThat(first.owner()).isEqualTo("1000");
+      assertThat(first.group()).isEqualTo("staff");
+      assertThat(first.modifiedAt().getNano()).isEqualTo(123_456_789);
+    }
+    await().until(() -> cancelled.getCount() == 0);
+    assertThat(sent.get()).isLessThan(100);
+  }
+
+  @Test
+  void anEarlyErrorStopsAWrite() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.awaitType(Wire.DATA);
+          peer.error(1, Wire.E_NO_SPACE, "the disk is full");
+          peer.answerPings();
+        });
+    InputStream endless =
+        new InputStream() {
+          @Override
+          public int read() {
+            return 0;
+          }
+        };
+    assertThatThrownBy(() -> new AgentFiles(client).write("/x", endless, WriteOptions.DEFAULT))
+        .isInstanceOfSatisfying(SandboxException.class, e -> assertThat(e.status()).isEqualTo(507));
+  }
+
+  @Test
+  void writesWithItsOptions() throws IOException {
+    AtomicReference<Fields> seen = new AtomicReference<>();
+    greeted(
+        peer -> {
+          seen.set(fields(peer.request()));
+          assertThat(peer.awaitType(Wire.DATA).payload()).isEqualTo("abc".getBytes(UTF_8));
+          peer.awaitType(Wire.EOF);
+          peer.end(1, stat(new FieldsBuilder(), "/x"));
+          peer.answerPings();
+        });
+    FileInfo info =
+        new AgentFiles(client)
+            .write(
+                "/x",
+                new ByteArrayInputStream("abc".getBytes(UTF_8)),
+                WriteOptions.DEFAULT.withMode(0600).withUser("me").onlyNew().synced());
+    assertThat(info.size()).isEqualTo(3);
+    assertThat(seen.get().number(Tag.FLAGS))
+        .isEqualTo(Wire.WRITE_ATOMIC | Wire.WRITE_PARENTS | Wire.WRITE_NEW | Wire.WRITE_SYNC);
+    assertThat(seen.get().number(Tag.MODE)).isEqualTo(0600);
+    assertThat(seen.get().text(Tag.USER)).isEqualTo("me");
+  }
+
+  @Test
+  void watchesAgainAfterADrop() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+        });
+    Watch watch = AgentWatch.open(client, "/w", true);
+    agent.next(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+          peer.send(
+              Wire.ITEM, 1, new FieldsBuilder().add(Tag.EVENT, 1).add(Tag.PATH, "/w/a").payload());
+          peer.answerPings();
+        });
+    Duration patience = Duration.ofSeconds(5);
+    assertThat(watch.next(patience)).contains(new FileChange(FileChange.Kind.OVERFLOW, "/w", true));
+    assertThat(watch.next(patience))
+        .contains(new FileChange(FileChange.Kind.CREATED, "/w/a", false));
+    watch.close();
+    assertThat(watch.ended()).isTrue();
+    assertThat(watch.next(patience)).isEmpty();
+  }
+
+  @Test
+  void anIdleConnectionIsLeftAlone() throws Exception {
+    AtomicInteger frames = new AtomicInteger();
+    CountDownLatch asked = new CountDownLatch(1);
+    greeted(
+        peer -> {
+          while (true) {
+            Frame frame = peer.read();
+            frames.incrementAndGet();
+            if (frame.type() == Wire.PING) {
+              peer.send(Wire.PONG, 0, frame.payload());
+              asked.countDown();
+            }
+          }
+        });
+    client.connection().ping(Duration.ofSeconds(5));
+    asked.await();
+    assertThat(frames.get()).isEqualTo(1);
+  }
+
+  @Test
+  void aQuietAgentIsPingedWhileSomethingIsOpen() throws Exception {
+    CountDownLatch pinged = new CountDownLatch(2);
+    greeted(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          while (true) {
+            Frame frame = peer.read();
+            if (frame.type() == Wire.PING) {
+              peer.send(Wire.PONG, 0, frame.payload());
+              pinged.countDown();
+            }
+          }
+        });
+    start(Command.argv("x"));
+    pinged.await();
+    assertThat(client.connection().isClosed()).isFalse();
+  }
+
+  @Test
+  void givesOutWhatIsDeclaredAndNothingElse() throws IOException {
+    greeted(FakePeer::answerPings);
+    AgentSandbox sandbox =
+        AgentSandbox.builder(FakeAgent.ID, agent.connector(), agent.secret)
+            .capabilities(Set.of(Attaching.class))
+            .extra(Map.of())
+            .build();
+    assertThat(sandbox.as(Attaching.class)).isPresent();
+    for (Class<? extends Capability> type : Capability.all()) {
+      assertThat(sandbox.as(type).isPresent()).isEqualTo(type == Attaching.class);
+    }
+    assertThatThrownBy(
+            () ->
+                AgentSandbox.builder(FakeAgent.ID, agent.connector(), agent.secret)
+                    .capabilities(Set.of(Pausing.class))
+                    .build())
+        .isInstanceOf(IllegalArgumentException.class);
+    sandbox.markDestroyed("it was destroyed");
+    assertThatThrownBy(() -> sandbox.run(Command.argv("x"))).isInstanceOf(Gone.class);
+  }
+}
