@@ -162,6 +162,15 @@ static bool lies_beneath(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
+static bool reopen_root(const char *root)
+{
+    int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return false;
+    close(file_view.root_fd);
+    file_view.root_fd = fd;
+    return true;
+}
+
 /* Covers a folder with an empty one; the workspace, where it lies beneath, is put back in its place. */
 static bool hide(const char *folder, char *root)
 {
@@ -169,12 +178,7 @@ static bool hide(const char *folder, char *root)
     snprintf(from, sizeof from, "/proc/self/fd/%d", file_view.root_fd);
     if (mount("none", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") != 0) return false;
     if (!root || !lies_beneath(root, folder)) return true;
-    if (!make_folders(root) || mount(from, root, NULL, MS_BIND | MS_REC, NULL) != 0) return false;
-    int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return false;
-    close(file_view.root_fd);
-    file_view.root_fd = fd;
-    return true;
+    return make_folders(root) && mount(from, root, NULL, MS_BIND | MS_REC, NULL) == 0 && reopen_root(root);
 }
 
 static void hide_all(const struct boot *b)
@@ -270,6 +274,8 @@ static bool try_detach(const struct boot *b, bool namespaces)
         _exit(0);
     }
     if (namespaces) {
+        /* What was opened before belongs to the host's mount namespace, where nothing of ours may be mounted. */
+        if (b->root && !reopen_root(b->root)) detach_failed("cannot open %s: %s", b->root, strerror(errno));
         bind_all(b->fields);
         hide_all(b);
     }

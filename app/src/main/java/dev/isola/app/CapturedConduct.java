@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.exec.Command;
@@ -8,16 +9,15 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.OutputLimit;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 
 /** Keeps the output and writes one JSON object at the end. */
 final class CapturedConduct implements Conduct {
   private final Host host;
   private final Console console;
-  private final ProviderInfo provider;
+  private final Provider provider;
 
-  CapturedConduct(Host host, Console console, ProviderInfo provider) {
+  CapturedConduct(Host host, Console console, Provider provider) {
     this.host = host;
     this.console = console;
     this.provider = provider;
@@ -33,10 +33,11 @@ final class CapturedConduct implements Conduct {
   }
 
   private Map<String, ?> json(Sandbox sandbox, ExecResult result) {
+    ProviderInfo info = provider.info();
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandbox", sandbox.id().value());
-    json.put("provider", provider.name());
-    json.put("isolation", provider.isolation().name().toLowerCase(Locale.ROOT));
+    json.put("provider", info.name());
+    json.put("isolation", ProviderReport.word(info.isolation()));
     json.put("command", result.command());
     json.put("exitCode", ExitCodes.of(result.exit()));
     json.put("exit", json(result.exit()));

@@ -6,7 +6,6 @@ import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 
@@ -48,18 +47,17 @@ final class RunCommand implements Action {
           options.provider == null
               ? ProviderChoice.best(providers)
               : ProviderChoice.named(options.provider, providers);
-      ProviderInfo info = provider.info();
-      announce(console, info);
-      return new SandboxRun(wiring.host(), provider, spec, conduct(console, info)).run(command);
+      announce(console, provider);
+      return new SandboxRun(wiring.host(), provider, spec, conduct(console, provider)).run(command);
     }
   }
 
-  private Conduct conduct(Console console, ProviderInfo info) {
+  private Conduct conduct(Console console, Provider provider) {
     if (options.tty) {
-      return new TerminalConduct(wiring.host(), info.name());
+      return new TerminalConduct(wiring.host(), provider);
     }
     return console.json()
-        ? new CapturedConduct(wiring.host(), console, info)
+        ? new CapturedConduct(wiring.host(), console, provider)
         : new LiveConduct(wiring.host());
   }
 
@@ -75,13 +73,18 @@ final class RunCommand implements Action {
     }
   }
 
-  private void announce(Console console, ProviderInfo info) {
+  /** Asks the provider only when there is somebody to tell: the first answer may take a while. */
+  private void announce(Console console, Provider provider) {
+    boolean heard = wiring.host().interactive().err() && options.provider == null;
+    if (!console.verbose() && !heard) {
+      return;
+    }
+    ProviderInfo info = provider.info();
     if (console.verbose()) {
-      String isolation = info.isolation().name().toLowerCase(Locale.ROOT);
+      String isolation = ProviderReport.word(info.isolation());
       console.remark("provider " + info.name() + " (isolation: " + isolation + ")");
     }
-    boolean heard = console.verbose() || wiring.host().interactive().err();
-    if (heard && options.provider == null && info.isolation() == Isolation.PROCESS) {
+    if (options.provider == null && info.isolation() == Isolation.PROCESS) {
       console.remark(
           "no isolation on this machine's providers; the command runs as a plain process"
               + " (see isola doctor)");

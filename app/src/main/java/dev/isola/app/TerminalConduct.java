@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.spi.Provider;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Terminals;
@@ -11,9 +12,9 @@ import java.util.Optional;
 /** Joins the caller's terminal and one in the sandbox: keys, screen, window size. */
 final class TerminalConduct implements Conduct {
   private final Host host;
-  private final String provider;
+  private final Provider provider;
 
-  TerminalConduct(Host host, String provider) {
+  TerminalConduct(Host host, Provider provider) {
     this.host = host;
     this.provider = provider;
   }
@@ -24,7 +25,9 @@ final class TerminalConduct implements Conduct {
         sandbox
             .as(Terminals.class)
             .orElseThrow(
-                () -> Capability.unsupported(provider, Capability.nameOf(Terminals.class)));
+                () ->
+                    Capability.unsupported(
+                        provider.info().name(), Capability.nameOf(Terminals.class)));
     String type = host.env().getOrDefault("TERM", "");
     Command there =
         type.isEmpty() || command.env().containsKey("TERM")

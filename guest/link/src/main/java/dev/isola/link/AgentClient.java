@@ -174,6 +174,10 @@ final class AgentClient implements AutoCloseable {
     }
   }
 
+  boolean isClosed() {
+    return closed;
+  }
+
   /** Closes the connection; the sandbox goes on. */
   @Override
   public void close() {

@@ -28,6 +28,8 @@ final class AgentConnection implements AutoCloseable {
 
   private static final int AGENT_STREAMS_MAX = 1024;
   private static final Duration CANCEL_PATIENCE = Duration.ofSeconds(30);
+  private static final Duration LINGER = Duration.ofSeconds(5);
+  private static final Duration FAREWELL_PATIENCE = Duration.ofSeconds(1);
 
   private final SandboxId id;
   private final AgentChannel channel;
@@ -232,9 +234,19 @@ final class AgentConnection implements AutoCloseable {
     try {
       outbox.writeTo(channel);
     } catch (IOException e) {
+      waitForFarewell();
       lose(new Loss(Loss.Kind.DROPPED, "writing failed: " + e.getMessage()));
     } catch (InterruptedException e) {
       close();
+    }
+  }
+
+  /** An agent that left may have said why; that is still to be read. */
+  private void waitForFarewell() {
+    try {
+      reader.join(FAREWELL_PATIENCE);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -356,9 +368,14 @@ final class AgentConnection implements AutoCloseable {
   }
 
   private void checkCancelled(long now) {
-    long since = now - CANCEL_PATIENCE.toNanos();
-    if (!quiet && streams.values().stream().anyMatch(stream -> stream.overdueSince(since))) {
-      violated("a cancelled stream was not ended");
+    if (quiet) {
+      return;
+    }
+    for (LinkStream stream : streams.values()) {
+      stream.cancelLingering(now - LINGER.toNanos());
+      if (stream.cancelledBefore(now - CANCEL_PATIENCE.toNanos())) {
+        violated("a cancelled stream was not ended");
+      }
     }
   }
 

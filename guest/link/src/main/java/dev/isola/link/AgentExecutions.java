@@ -34,7 +34,7 @@ final class AgentExecutions implements Attaching {
   }
 
   Execution start(Command command) {
-    LinkStream stream = open(command, request(command, command.env()));
+    LinkStream stream = open(request(command, command.env()));
     return new AgentExecution(client, stream, started(command, stream, command.stdin()), 0);
   }
 
@@ -43,7 +43,7 @@ final class AgentExecutions implements Attaching {
     env.putIfAbsent("TERM", "xterm-256color");
     FieldsBuilder request =
         request(command.withStdin(), env).add(Tag.COLS, size.columns()).add(Tag.ROWS, size.rows());
-    LinkStream stream = open(command, request);
+    LinkStream stream = open(request);
     return new AgentTerminal(client, stream, started(command, stream, true), 0);
   }
 
@@ -104,7 +104,7 @@ final class AgentExecutions implements Attaching {
     return request;
   }
 
-  private LinkStream open(Command command, FieldsBuilder request) {
+  private LinkStream open(FieldsBuilder request) {
     return client.open(Operation.EXEC, request, AgentExecution.WINDOW);
   }
 

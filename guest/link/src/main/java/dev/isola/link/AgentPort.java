@@ -80,7 +80,7 @@ final class AgentPort implements PortDialing.Connection {
   @Override
   public void close() {
     closed = true;
-    stream.cancel();
+    stream.linger();
   }
 
   private @Nullable Frame current() throws IOException {

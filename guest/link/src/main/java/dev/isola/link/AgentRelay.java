@@ -86,6 +86,10 @@ final class AgentRelay implements AutoCloseable {
       } catch (Gone e) {
         return;
       } catch (SandboxException e) {
+        Loss loss = stream.loss();
+        if (client.isClosed() || (loss != null && !loss.recoverable())) {
+          return;
+        }
         pause = Math.min(Math.max(pause, 50_000_000) * 2, PAUSE_MAX);
       }
     }

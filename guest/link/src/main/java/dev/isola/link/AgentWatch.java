@@ -96,23 +96,15 @@ final class AgentWatch implements Watch {
   }
 
   private Optional<FileChange> change(LinkStream from, Frame frame) {
-    switch (frame.type()) {
-      case Wire.END -> {
-        ended = true;
-        return Optional.empty();
-      }
-      case Wire.ERROR -> {
-        boolean closed = ended;
-        ended = true;
-        if (closed) {
-          return Optional.empty();
-        }
-        throw from.error(frame).exception(client.id());
-      }
-      default -> {
-        return Optional.of(item(from, frame));
-      }
+    if (frame.type() == Wire.ITEM) {
+      return Optional.of(item(from, frame));
     }
+    boolean closed = ended;
+    ended = true;
+    if (frame.type() == Wire.ERROR && !closed) {
+      throw from.error(frame).exception(client.id());
+    }
+    return Optional.empty();
   }
 
   private FileChange item(LinkStream from, Frame frame) {

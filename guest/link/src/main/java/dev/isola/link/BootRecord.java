@@ -20,10 +20,16 @@ public final class BootRecord {
    * --detach}.
    */
   public enum Namespaces {
-    NONE,
+    NONE(0),
     /** A pid and a mount namespace if they can be had; the agent's {@code ready} line tells. */
-    IF_POSSIBLE,
-    REQUIRED
+    IF_POSSIBLE(1),
+    REQUIRED(2);
+
+    private final int value;
+
+    Namespaces(int value) {
+      this.value = value;
+    }
   }
 
   private final byte[] encoded;
@@ -119,7 +125,7 @@ public final class BootRecord {
     }
 
     public Builder namespaces(Namespaces wanted) {
-      fields.add(Tag.NAMESPACES, wanted.ordinal());
+      fields.add(Tag.NAMESPACES, wanted.value);
       return this;
     }
 
@@ -133,6 +139,14 @@ public final class BootRecord {
       System.arraycopy(from, 0, value, 5, from.length);
       System.arraycopy(to, 0, value, 5 + from.length, to.length);
       fields.add(Tag.BIND, value);
+      return this;
+    }
+
+    /**
+     * Covers a folder with an empty one in the mount namespace; the confined root stays visible.
+     */
+    public Builder hide(Path folder) {
+      fields.add(Tag.HIDE, folder.toString());
       return this;
     }
 

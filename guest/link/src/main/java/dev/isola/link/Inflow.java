@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the agent may send on one stream, and what of it nobody has taken yet. Bounded by the credit that was granted.
- * Knows no locks: the stream it belongs to guards it.
+ * What the agent may send on one stream, and what of it nobody has taken yet. Bounded by the credit
+ * that was granted. Knows no locks: the stream it belongs to guards it.
  */
 final class Inflow {
   private static final int MERGE_MAX = 4096;
@@ -73,7 +73,10 @@ final class Inflow {
     }
   }
 
-  /** Queues a frame. Small pieces are joined, so that many of them do not cost more than their bytes. */
+  /**
+   * Queues a frame. Small pieces are joined, so that many of them do not cost more than their
+   * bytes.
+   */
   void add(Frame frame) {
     Frame last = frame.type() == Wire.DATA ? queue.peekLast() : null;
     if (last == null
@@ -92,7 +95,9 @@ final class Inflow {
     return queue.poll();
   }
 
-  /** Counts a frame as taken; returns how much to grant anew, or 0 while it is not worth a frame. */
+  /**
+   * Counts a frame as taken; returns how much to grant anew, or 0 while it is not worth a frame.
+   */
   int take(Frame frame) {
     taken += frame.cost();
     gaps -= frame.type() == Wire.GAP ? 1 : 0;

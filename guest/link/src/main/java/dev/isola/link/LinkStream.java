@@ -37,6 +37,7 @@ final class LinkStream {
   private int sending;
   private boolean eofSent;
   private boolean discarding;
+  private boolean lingering;
   private long discardingSince;
 
   /**
@@ -87,7 +88,7 @@ final class LinkStream {
         terminal = frame;
         credited.signalAll();
       } else if (discarding) {
-        lateHead(frame);
+        throwAway(frame);
         return;
       } else {
         inflow.add(frame);
@@ -127,14 +128,25 @@ final class LinkStream {
     }
   }
 
-  /**
-   * Returns true when it was cancelled at or before {@code nanoTime} and the agent has not ended
-   * it.
-   */
-  boolean overdueSince(long nanoTime) {
+  /** Cancels a stream that lingers since {@code nanoTime} or longer. */
+  void cancelLingering(long nanoTime) {
     lock.lock();
     try {
-      return discarding && terminal == null && discardingSince - nanoTime <= 0;
+      if (lingering && !over() && discardingSince - nanoTime <= 0) {
+        lingering = false;
+        discardingSince = System.nanoTime();
+        connection.control(Wire.frame(Wire.CANCEL, number));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns true when it was cancelled at {@code nanoTime} or before and is still not ended. */
+  boolean cancelledBefore(long nanoTime) {
+    lock.lock();
+    try {
+      return discarding && !lingering && !over() && discardingSince - nanoTime <= 0;
     } finally {
       lock.unlock();
     }
@@ -179,7 +191,7 @@ final class LinkStream {
         if (discarding) {
           throw Loss.cancelled(connection.id(), operation + " was closed and");
         }
-        if (!await(arrived, deadline, patience)) {
+        if (!await(arrived, deadline, patience) && nothingArrived()) {
           return null;
         }
       }
@@ -317,6 +329,23 @@ final class LinkStream {
     }
   }
 
+  /**
+   * Closes a connection to a port as TCP does: what was sent still arrives, what comes is thrown
+   * away. Cancelled after a while when the other side does not close.
+   */
+  void linger() {
+    lock.lock();
+    try {
+      if (!discarding && !over()) {
+        lingering = true;
+        sendEof();
+        discard();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Cancels, and waits until the agent has undone what it began, or for {@code patience}. */
   void cancelAndWait(Duration patience) {
     cancel();
@@ -410,7 +439,10 @@ final class LinkStream {
     credited.signalAll();
   }
 
-  private void lateHead(Frame frame) {
+  private void throwAway(Frame frame) {
+    if (lingering) {
+      granted(frame);
+    }
     Consumer<Fields> undo = onLateHead;
     if (undo != null && frame.type() == Wire.RESPONSE) {
       undo.accept(Fields.parse(frame.payload()));
@@ -451,6 +483,10 @@ final class LinkStream {
     inflow.clear();
     arrived.signalAll();
     credited.signalAll();
+  }
+
+  private boolean nothingArrived() {
+    return inflow.isEmpty() && !over() && !discarding;
   }
 
   private boolean over() {

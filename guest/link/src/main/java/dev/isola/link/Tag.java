@@ -88,6 +88,7 @@ final class Tag {
   static final int NAMESPACES = 86;
   static final int BIND = 87;
   static final int LOCK = 88;
+  static final int HIDE = 89;
 
   private Tag() {}
 }

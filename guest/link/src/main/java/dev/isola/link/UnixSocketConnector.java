@@ -28,6 +28,16 @@ public final class UnixSocketConnector implements AgentConnector {
    * @throws dev.isola.spi.error.InvalidRequest when the path is longer than a socket's may be
    */
   public UnixSocketConnector(Path path) {
+    check(path);
+    this.path = path;
+  }
+
+  /**
+   * Refuses a path that no socket can have, before anything is made for it.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest when the path is longer than a socket's may be
+   */
+  public static void check(Path path) {
     int length = path.toString().getBytes(UTF_8).length;
     if (length > PATH_MAX) {
       throw Fault.of(
@@ -41,7 +51,6 @@ public final class UnixSocketConnector implements AgentConnector {
               "use a data folder with a shorter path")
           .exception();
     }
-    this.path = path;
   }
 
   @Override

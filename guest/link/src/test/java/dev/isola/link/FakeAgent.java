@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A fake of the agent: a unix socket whose every connection runs a script over raw frames. */
 final class FakeAgent implements AutoCloseable {
@@ -29,7 +30,7 @@ final class FakeAgent implements AutoCloseable {
   private final ServerSocketChannel server;
   private final List<SocketChannel> accepted = new CopyOnWriteArrayList<>();
   private volatile Script script;
-  private volatile int connections;
+  private final AtomicInteger connections = new AtomicInteger();
 
   FakeAgent(Script script) throws IOException {
     this.script = script;
@@ -58,7 +59,7 @@ final class FakeAgent implements AutoCloseable {
   }
 
   int connections() {
-    return connections;
+    return connections.get();
   }
 
   AgentConnector connector() {
@@ -73,7 +74,7 @@ final class FakeAgent implements AutoCloseable {
     try {
       while (true) {
         SocketChannel channel = server.accept();
-        connections++;
+        connections.incrementAndGet();
         accepted.add(channel);
         Thread.ofVirtual().name("fake-agent-connection").start(() -> serve(channel));
       }

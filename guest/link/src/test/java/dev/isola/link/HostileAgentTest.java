@@ -1,5 +1,6 @@
 package dev.isola.link;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -39,7 +40,10 @@ class HostileAgentTest {
           .withLongAnswer(Duration.ofMillis(800))
           .withLiveness(Duration.ofMillis(100), Duration.ofMillis(300));
 
+  @SuppressWarnings("NullAway.Init")
   private FakeAgent agent;
+
+  @SuppressWarnings("NullAway.Init")
   private AgentClient client;
 
   @AfterEach
@@ -101,7 +105,7 @@ class HostileAgentTest {
 
   @Test
   void garbageInsteadOfAChallenge() throws IOException {
-    start(peer -> peer.raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".getBytes()));
+    start(peer -> peer.raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".getBytes(UTF_8)));
     assertThatThrownBy(() -> client.connection()).isInstanceOf(ProviderUnavailable.class);
   }
 

@@ -34,6 +34,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -65,8 +66,8 @@ class RealAgentExecTest {
 
   private static String text(Execution execution) {
     StringBuilder all = new StringBuilder();
-    while (execution.read().orElse(null) instanceof Output piece) {
-      if (piece instanceof Output.Data data) {
+    for (Optional<Output> piece = execution.read(); piece.isPresent(); piece = execution.read()) {
+      if (piece.get() instanceof Output.Data data) {
         all.append(data.bytes().utf8());
       }
     }

@@ -31,6 +31,7 @@ import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -133,28 +134,11 @@ class RealAgentFilesTest {
   void aFailingWriteLeavesNothing() throws IOException {
     files.writeText("kept", "as it was", UTF_8);
     files.makeFolder("empty", 0755);
-    InputStream broken =
-        new InputStream() {
-          private int left = 3_000_000;
-
-          @Override
-          public int read() throws IOException {
-            if (left-- <= 0) {
-              throw new IOException("broken");
-            }
-            return 'x';
-          }
-        };
+    InputStream broken = new Failing(3_000_000, () -> new IOException("broken"));
     assertThatThrownBy(() -> files.write("kept", broken, WriteOptions.DEFAULT))
         .isInstanceOf(UncheckedIOException.class);
     assertThat(files.readText("kept", UTF_8, 100)).isEqualTo("as it was");
-    InputStream wrong =
-        new InputStream() {
-          @Override
-          public int read() {
-            throw new IllegalStateException("wrong");
-          }
-        };
+    InputStream wrong = new Failing(0, () -> new IllegalStateException("wrong"));
     assertThatThrownBy(() -> files.write("empty/file", wrong, WriteOptions.DEFAULT))
         .isInstanceOf(IllegalStateException.class);
     try (Stream<Path> left = Files.list(agent.root.resolve("empty"))) {
@@ -283,6 +267,36 @@ class RealAgentFilesTest {
 
   private static InputStream bytes(String text) {
     return new ByteArrayInputStream(text.getBytes(UTF_8));
+  }
+
+  /** Fails after a while. */
+  private static final class Failing extends InputStream {
+    private final Supplier<Exception> failure;
+    private int left;
+
+    Failing(int left, Supplier<Exception> failure) {
+      this.left = left;
+      this.failure = failure;
+    }
+
+    @Override
+    public int read() {
+      throw new AssertionError("one byte at a time");
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      if (left <= 0) {
+        switch (failure.get()) {
+          case IOException e -> throw e;
+          case RuntimeException e -> throw e;
+          case Exception e -> throw new AssertionError(e);
+        }
+      }
+      int count = Math.min(left, length);
+      left -= count;
+      return count;
+    }
   }
 
   /** Bytes that do not compress, with their digest. */

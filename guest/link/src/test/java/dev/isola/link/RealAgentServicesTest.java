@@ -113,6 +113,31 @@ class RealAgentServicesTest {
   }
 
   @Test
+  void closingLosesNothingThatWasWritten() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      byte[] content = "abc".repeat(1_000_000).getBytes(UTF_8);
+      PortDialing ports = agent.sandbox.as(PortDialing.class).orElseThrow();
+      PortDialing.Connection connection = ports.dial(server.getLocalPort());
+      Thread writer =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    try {
+                      connection.write(ByteBuffer.wrap(content));
+                      connection.close();
+                    } catch (IOException e) {
+                      throw new AssertionError(e);
+                    }
+                  });
+      try (Socket socket = server.accept()) {
+        assertThat(socket.getInputStream().readAllBytes()).hasSize(content.length);
+      }
+      writer.join();
+      assertThat(connection.isOpen()).isFalse();
+    }
+  }
+
+  @Test
   void refusesAClosedPort() throws IOException {
     int port;
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

@@ -40,10 +40,9 @@ final class AgentStarter {
    * @throws dev.isola.spi.error.DeadlineExceeded when it does not come up in time
    */
   AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
-    Path binary = AgentBinary.install(binaries);
     List<String> words =
         List.of(
-            binary.toString(), "--detach", "--instance", instance, "--sandbox", id.value());
+            binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value());
     Process launcher = launch(words, id);
     try {
       try (OutputStream in = launcher.getOutputStream()) {
@@ -73,11 +72,15 @@ final class AgentStarter {
     }
   }
 
+  /** Returns the agent's program, put in place when it is not. */
+  Path binary() {
+    return AgentBinary.install(binaries);
+  }
+
   /** Tries whether this machine lets an agent have namespaces. */
   boolean namespacesAvailable() {
-    Path binary = AgentBinary.install(binaries);
     try {
-      Process probe = builder(List.of(binary.toString(), "--probe-namespaces")).start();
+      Process probe = builder(List.of(binary().toString(), "--probe-namespaces")).start();
       try {
         return probe.waitFor(5, TimeUnit.SECONDS) && probe.exitValue() == 0;
       } finally {

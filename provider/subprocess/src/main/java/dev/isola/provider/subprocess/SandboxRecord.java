@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 
@@ -23,6 +24,7 @@ import java.util.Properties;
  *
  * @param workspace the folder the commands work in
  * @param ownWorkspace whether it was made for this sandbox and goes with it
+ * @param shortLived whether its owner never comes back to it
  * @param agent empty until the agent has said that it is ready
  */
 record SandboxRecord(
@@ -61,6 +63,27 @@ record SandboxRecord(
         commandTimeout,
         shortLived,
         Optional.of(process));
+  }
+
+  boolean alive() {
+    return agent.isPresent()
+        ? agent.get().alive()
+        : !AgentProcess.marked(instance, id.value()).isEmpty();
+  }
+
+  /** Returns true when its owner never comes back and its agent has ended by itself. */
+  boolean abandoned() {
+    return shortLived && agent.isPresent() && !agent.get().alive();
+  }
+
+  /**
+   * Returns the living processes whose end is the end of all: the agent, or where it is not known or has no namespace of
+   * its own, whatever bears our marks.
+   */
+  List<AgentProcess> processes() {
+    return agent.filter(AgentProcess::namespaces).isPresent()
+        ? agent.filter(AgentProcess::alive).stream().toList()
+        : AgentProcess.marked(instance, id.value());
   }
 
   void write(Path file) throws IOException {

@@ -1,0 +1,53 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.link.BootRecord;
+import dev.isola.link.BootRecord.Namespaces;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** From a spec to what the agent is told. */
+final class Boot {
+  private static final int RLIMIT_NOFILE = 7;
+
+  private Boot() {}
+
+  /**
+   * Returns the boot record.
+   *
+   * @param hidden the provider's own folder, with the secrets of all sandboxes: covered wherever it can be
+   */
+  static BootRecord record(
+      SandboxSpec spec, SandboxRecord record, SandboxFolder folder, Path hidden) {
+    BootRecord.Builder boot =
+        BootRecord.builder(spec.id(), record.secret())
+            .socket(folder.socket())
+            .lock(folder.lock())
+            .confine(record.workspace(), spec.workspaceMount())
+            .hide(hidden)
+            .cwd(spec.workingFolder())
+            .user(spec.user())
+            .env(environment(spec, record))
+            .rlimit(
+                RLIMIT_NOFILE, spec.limits().fileDescriptors(), spec.limits().fileDescriptors())
+            .namespaces(
+                spec.volumes().isEmpty() ? Namespaces.IF_POSSIBLE : Namespaces.REQUIRED);
+    spec.ttl().ifPresent(boot::deadline);
+    spec.linger().ifPresent(boot::linger);
+    for (Volume volume : spec.volumes()) {
+      boot.bind(Path.of(volume.source()), volume.destination(), volume.readOnly());
+    }
+    return boot.build();
+  }
+
+  /** The home folder is the workspace, so that what programs leave there goes with the sandbox. */
+  private static Map<String, String> environment(SandboxSpec spec, SandboxRecord record) {
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("HOME", record.workspace().toString());
+    env.put("LANG", "C.UTF-8");
+    env.putAll(spec.env());
+    return env;
+  }
+}

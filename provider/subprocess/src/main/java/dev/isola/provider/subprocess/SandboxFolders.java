@@ -1,0 +1,62 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** All sandboxes of this instance, as their folders tell. */
+record SandboxFolders(Path path) {
+
+  /** A sandbox that was written down. */
+  record Known(SandboxFolder folder, SandboxRecord record) {}
+
+  SandboxFolder of(SandboxId id) {
+    return new SandboxFolder(path.resolve(id.value()));
+  }
+
+  Optional<Known> find(SandboxId id) {
+    return read(of(id));
+  }
+
+  /** Returns every sandbox of {@code instance} that was written down; others are not ours to see. */
+  List<Known> all(String instance) {
+    List<Known> found = new ArrayList<>();
+    if (!Files.isDirectory(path)) {
+      return found;
+    }
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
+      for (Path entry : entries) {
+        read(new SandboxFolder(entry))
+            .filter(known -> known.record().instance().equals(instance))
+            .ifPresent(found::add);
+      }
+    } catch (IOException e) {
+      throw unreadable(e);
+    }
+    return found;
+  }
+
+  private Optional<Known> read(SandboxFolder folder) {
+    try {
+      return SandboxRecord.read(folder.record()).map(record -> new Known(folder, record));
+    } catch (IOException e) {
+      throw unreadable(e);
+    }
+  }
+
+  private SandboxException unreadable(IOException e) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the data folder cannot be read: " + e.getMessage(),
+            "check the rights of " + path)
+        .exception(e);
+  }
+}

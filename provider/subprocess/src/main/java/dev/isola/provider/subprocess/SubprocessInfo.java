@@ -1,0 +1,68 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Volume;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/** What the provider says of itself, depending on what this machine lets it have. */
+final class SubprocessInfo {
+  static final Set<Class<? extends Capability>> CAPABILITIES =
+      Set.of(
+          Attaching.class,
+          Terminals.class,
+          Watching.class,
+          PortDialing.class,
+          UsageReporting.class,
+          Renewing.class);
+
+  private static final String ALLOW_NAMESPACES =
+      "allow user namespaces: sysctl -w user.max_user_namespaces=10000, on Debian also"
+          + " kernel.unprivileged_userns_clone=1, on Ubuntu"
+          + " kernel.apparmor_restrict_unprivileged_userns=0";
+
+  private SubprocessInfo() {}
+
+  static ProviderInfo with(boolean namespaces) {
+    SpecSupport support =
+        new SpecSupport(
+            false,
+            ProcessUser.isRoot(),
+            Set.of(NetworkMode.HOST),
+            namespaces ? Set.of(Volume.Type.BIND) : Set.of(),
+            Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT));
+    Requirement requirement =
+        new Requirement(
+            "pid and mount namespaces",
+            false,
+            namespaces,
+            namespaces ? "to be had" : "not to be had for this user",
+            namespaces ? "" : ALLOW_NAMESPACES);
+    return new ProviderInfo(
+        SubprocessProvider.NAME,
+        "plain processes of this user; no isolation",
+        ApiVersion.CURRENT,
+        Isolation.PROCESS,
+        CAPABILITIES,
+        support,
+        List.of(requirement),
+        namespaces
+            ? "a pid namespace: the kernel ends every process with the agent"
+            : "subreaper and kill loop: found through /proc, stopped, killed until none is left",
+        Duration.ofMillis(10));
+  }
+}

@@ -1,0 +1,35 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.SandboxId;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/** Lets create, attach and destroy of one sandbox follow one another, while those of others go on beside them. */
+final class Turns {
+  private static final class Turn {
+    final ReentrantLock lock = new ReentrantLock();
+    int waiting;
+  }
+
+  private final Map<SandboxId, Turn> turns = new ConcurrentHashMap<>();
+
+  <T> T take(SandboxId id, Supplier<T> action) {
+    Turn turn =
+        turns.compute(
+            id,
+            (key, now) -> {
+              Turn mine = now == null ? new Turn() : now;
+              mine.waiting++;
+              return mine;
+            });
+    turn.lock.lock();
+    try {
+      return action.get();
+    } finally {
+      turn.lock.unlock();
+      turns.compute(id, (key, now) -> --turn.waiting == 0 ? null : now);
+    }
+  }
+}

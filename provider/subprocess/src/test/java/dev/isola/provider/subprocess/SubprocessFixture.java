@@ -1,0 +1,67 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A provider in a folder of its own, and nothing left of it afterwards. */
+abstract class SubprocessFixture {
+  static final String INSTANCE = "testinstance";
+
+  Path data;
+  Provider provider;
+
+  @BeforeEach
+  void open() throws IOException {
+    data = Files.createTempDirectory("isola-sp");
+    provider = another();
+  }
+
+  @AfterEach
+  void destroyAll() throws IOException {
+    for (Sighting left : provider.inventory()) {
+      provider.destroy(left.id(), Destroy.FORCE);
+    }
+    provider.close();
+    new SandboxFolder(data).remove();
+  }
+
+  /** A second provider on the same folder is what a second process is. */
+  final Provider another() {
+    return new SubprocessProviderFactory()
+        .create(
+            dev.isola.spi.ProviderConfig.EMPTY,
+            new ProviderContext(new InstanceId(INSTANCE), data, InstantSource.system()));
+  }
+
+  static SandboxSpec.Builder spec() {
+    return SandboxSpec.builder(SandboxId.random(RandomGenerator.getDefault()))
+        .ttl(Duration.ofMinutes(5));
+  }
+
+  final Sandbox create() {
+    return create(builder -> builder);
+  }
+
+  final Sandbox create(UnaryOperator<SandboxSpec.Builder> with) {
+    return provider.create(with.apply(spec()).build());
+  }
+
+  static boolean isRoot() {
+    return ProcessUser.isRoot();
+  }
+}

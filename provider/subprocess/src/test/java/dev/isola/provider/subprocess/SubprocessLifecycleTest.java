@@ -1,0 +1,428 @@
+package dev.isola.provider.subprocess;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.spi.Bytes;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.Unsupported;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class SubprocessLifecycleTest extends SubprocessFixture {
+
+  @Test
+  void runsACommand() {
+    ExecResult result = create().run(Command.shell("echo hello; echo oops >&2; exit 7"));
+    assertThat(result.stdout().text()).isEqualTo("hello\n");
+    assertThat(result.stderr().text()).isEqualTo("oops\n");
+    assertThat(result.exit()).isEqualTo(new Exit.Exited(7));
+    assertThat(result.duration()).isPositive();
+  }
+
+  @Test
+  void isHealthyAndDescribesItself() {
+    assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
+    assertThat(provider.info().name()).isEqualTo("subprocess");
+    assertThat(provider.info().requirements()).hasSize(1);
+  }
+
+  @Test
+  void isUnhealthyWithAReasonWhenItsFolderIsGone() throws IOException {
+    Provider nowhere =
+        new SubprocessProviderFactory()
+            .create(
+                dev.isola.spi.ProviderConfig.EMPTY,
+                new dev.isola.spi.ProviderContext(
+                    new dev.isola.spi.InstanceId(INSTANCE),
+                    data.resolve("missing"),
+                    java.time.InstantSource.system()));
+    assertThat(nowhere.health())
+        .isInstanceOfSatisfying(
+            Health.Unhealthy.class,
+            health -> {
+              assertThat(health.reason()).contains("missing");
+              assertThat(health.fix()).contains("--data");
+            });
+  }
+
+  @Test
+  void createIsIdempotentById() {
+    SandboxSpec spec = spec().build();
+    Sandbox first = provider.create(spec);
+    first.files().writeText("mark", "x", UTF_8);
+    assertThat(provider.create(spec).files().exists("mark")).isTrue();
+    assertThat(provider.inventory()).hasSize(1);
+  }
+
+  @Test
+  void concurrentCreatesOfOneIdMakeOneSandbox() throws Exception {
+    SandboxSpec spec = spec().build();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Callable<Sandbox> create = () -> provider.create(spec);
+      List<Future<Sandbox>> made = threads.invokeAll(List.of(create, create, create, create));
+      for (Future<Sandbox> one : made) {
+        assertThat(one.get().run(Command.argv("true")).succeeded()).isTrue();
+      }
+    }
+    assertThat(provider.inventory()).hasSize(1);
+  }
+
+  @Test
+  void destroyLeavesNothingAndMayBeRepeated() {
+    Sandbox sandbox = create();
+    sandbox.start(Command.shell("setsid sleep 1000 & sleep 1000")).close();
+    Path folder = Path.of(provider.inventory().getFirst().details().get("folder"));
+    assertThat(folder).exists();
+    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    assertThat(folder).doesNotExist();
+    assertThat(provider.inventory()).isEmpty();
+    assertThat(AgentProcess.marked(INSTANCE, sandbox.id().value())).isEmpty();
+  }
+
+  @Test
+  void destroyFromSeveralSidesAtOnce() throws Exception {
+    Sandbox sandbox = create();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+        Provider other = another()) {
+      List<Provider> sides = List.of(provider, other, provider, other);
+      List<Callable<Boolean>> calls =
+          sides.stream()
+              .<Callable<Boolean>>map(
+                  side ->
+                      () -> {
+                        side.destroy(sandbox.id(), Destroy.FORCE);
+                        return true;
+                      })
+              .toList();
+      for (Future<Boolean> call : threads.invokeAll(calls)) {
+        assertThat(call.get()).isTrue();
+      }
+    }
+    assertThat(provider.inventory()).isEmpty();
+  }
+
+  @Test
+  void afterDestroyEveryCallIsGone() {
+    Sandbox sandbox = create();
+    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    assertThat(sandbox.state()).isEqualTo(SandboxState.DESTROYED);
+    assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
+    assertThatThrownBy(() -> sandbox.files().stat("/workspace")).isInstanceOf(Gone.class);
+    assertThat(provider.attach(sandbox.id())).isEmpty();
+  }
+
+  @Test
+  void destroyOfAnUnknownSandboxIsSilent() {
+    provider.destroy(new SandboxId("nosuch"), Destroy.NORMAL);
+    assertThat(provider.attach(new SandboxId("nosuch"))).isEmpty();
+  }
+
+  @Test
+  void anotherProcessFindsAttachesAndGoesOn() {
+    Sandbox sandbox = create();
+    Execution execution =
+        sandbox.start(Command.shell("for i in 1 2 3 4 5; do echo line $i; sleep 0.1; done; exit 4"));
+    Output first = execution.read().orElseThrow();
+    provider.close();
+    try (Provider other = another()) {
+      assertThat(other.inventory())
+          .singleElement()
+          .returns(SandboxState.RUNNING, Sighting::state)
+          .returns(sandbox.id(), Sighting::id);
+      Attaching attaching =
+          other.attach(sandbox.id()).orElseThrow().as(Attaching.class).orElseThrow();
+      Execution again = attaching.attach(execution.id(), first.end());
+      StringBuilder rest = new StringBuilder();
+      while (again.read().orElse(null) instanceof Output.Data data) {
+        rest.append(data.bytes().utf8());
+      }
+      assertThat(first.end() + rest.length()).isEqualTo(35);
+      assertThat(rest.toString()).endsWith("line 5\n");
+      assertThat(again.await()).isEqualTo(new Exit.Exited(4));
+    }
+  }
+
+  @Test
+  void theSandboxOfACrashedMakerIsFoundByItsMarks() throws IOException {
+    Sandbox sandbox = create();
+    SandboxFolder folder = new SandboxFolder(data.resolve("sandboxes/" + sandbox.id()));
+    SandboxRecord whole = SandboxRecord.read(folder.record()).orElseThrow();
+    // As if the maker had died between starting the agent and writing it down.
+    new SandboxRecord(
+            whole.id(),
+            whole.instance(),
+            whole.createdAt(),
+            whole.workspace(),
+            whole.ownWorkspace(),
+            whole.secret(),
+            whole.commandTimeout(),
+            whole.shortLived(),
+            java.util.Optional.empty())
+        .write(folder.record());
+    try (Provider other = another()) {
+      assertThat(other.inventory().getFirst().state()).isEqualTo(SandboxState.RUNNING);
+      other.destroy(sandbox.id(), Destroy.NORMAL);
+      assertThat(other.inventory()).isEmpty();
+    }
+    assertThat(whole.agent().orElseThrow().alive()).isFalse();
+  }
+
+  @Test
+  void remainsWithoutAProcessAreShownAndRemoved() {
+    Sandbox sandbox = create();
+    long pid = Long.parseLong(provider.inventory().getFirst().details().get("agentPid"));
+    assertThat(ProcessHandle.of(pid).orElseThrow().destroyForcibly()).isTrue();
+    await().until(() -> AgentProcess.startTimeOf(pid).isEmpty());
+    assertThat(provider.inventory().getFirst().state()).isEqualTo(SandboxState.ERROR);
+    assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
+    assertThatThrownBy(() -> provider.create(SandboxSpec.builder(sandbox.id()).build()))
+        .isInstanceOf(Conflict.class)
+        .hasMessageContaining("destroy it first");
+    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    assertThat(provider.inventory()).isEmpty();
+  }
+
+  @Test
+  void foreignInstancesAreNotTouched() throws IOException {
+    Sandbox sandbox = create();
+    SandboxFolder folder = new SandboxFolder(data.resolve("sandboxes/" + sandbox.id()));
+    String text = Files.readString(folder.record());
+    Files.writeString(folder.record(), text.replace(INSTANCE, "stranger"));
+    assertThat(provider.inventory()).isEmpty();
+    Files.writeString(folder.record(), text);
+    assertThat(provider.inventory()).hasSize(1);
+  }
+
+  @Test
+  void endsAtItsTtl() {
+    Sandbox sandbox = create(spec -> spec.ttl(Duration.ofMillis(400)));
+    long pid = Long.parseLong(provider.inventory().getFirst().details().get("agentPid"));
+    await().atMost(Duration.ofSeconds(5)).until(() -> AgentProcess.startTimeOf(pid).isEmpty());
+    assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
+  }
+
+  @Test
+  void theTtlIsRenewed() {
+    Sandbox sandbox = create(spec -> spec.ttl(Duration.ofMillis(1500)));
+    sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(1));
+    assertThat(sandbox.run(Command.shell("sleep 2; echo alive")).stdout().text())
+        .isEqualTo("alive\n");
+  }
+
+  @Test
+  void aShortLivedOwnersSandboxEndsWithItsConnectionAndIsSweptByTheNext() {
+    Provider owner = another();
+    Sandbox sandbox = owner.create(spec().linger(Duration.ZERO).build());
+    sandbox.start(Command.shell("sleep 1000")).close();
+    assertThat(provider.inventory().getFirst().state()).isEqualTo(SandboxState.RUNNING);
+    owner.close();
+    await()
+        .atMost(Duration.ofSeconds(5))
+        .until(() -> provider.inventory().getFirst().state() == SandboxState.ERROR);
+    Sandbox next = create();
+    assertThat(provider.inventory()).singleElement().returns(next.id(), Sighting::id);
+  }
+
+  @Test
+  void theCallersWorkspaceIsUsedAndKept(@TempDir Path folder) throws IOException {
+    Files.writeString(folder.resolve("given.txt"), "given");
+    Sandbox sandbox = create(spec -> spec.workspacePath(folder));
+    assertThat(sandbox.run(Command.shell("cat given.txt; pwd")).stdout().text())
+        .isEqualTo("given" + folder + "\n");
+    sandbox.files().writeText("/workspace/made.txt", "made", UTF_8);
+    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    assertThat(folder.resolve("made.txt")).hasContent("made");
+  }
+
+  @Test
+  void mountsAreThereAndReadOnlyOnesAreReadOnly(@TempDir Path folder) throws IOException {
+    if (provider.info().support().volumeTypes().isEmpty()) {
+      assertThatThrownBy(
+              () -> create(spec -> spec.volume(Volume.bind(folder.toString(), "/workspace/m", true))))
+          .isInstanceOf(ProviderUnavailable.class);
+      return;
+    }
+    Files.writeString(folder.resolve("a"), "inside");
+    Sandbox sandbox =
+        create(
+            spec ->
+                spec.volume(Volume.bind(folder.toString(), "/workspace/ro", true))
+                    .volume(Volume.bind(folder.toString(), "/workspace/deep/rw", false)));
+    assertThat(sandbox.run(Command.shell("cat ro/a; echo x > ro/b")).exitCode()).isNotZero();
+    assertThat(sandbox.run(Command.shell("echo new > deep/rw/b")).succeeded()).isTrue();
+    assertThat(folder.resolve("b")).hasContent("new");
+    assertThat(sandbox.files().readText("/workspace/ro/a", UTF_8, 100)).isEqualTo("inside");
+    provider.destroy(sandbox.id(), Destroy.NORMAL);
+    assertThat(folder.resolve("a")).as("what was mounted is not removed").exists();
+  }
+
+  @Test
+  void whatAPlainProcessCannotGiveIsRefusedByName() {
+    Map<String, UnaryOperator<SandboxSpec.Builder>> cases =
+        Map.of(
+            "images", spec -> spec.image("debian"),
+            "gpus", spec -> spec.gpus(1),
+            "network mode none", spec -> spec.network(Network.of(NetworkMode.NONE)),
+            "network mode bridge", spec -> spec.network(Network.of(NetworkMode.BRIDGE)),
+            "mounts outside /workspace", spec -> spec.volume(Volume.bind("/tmp", "/data", true)),
+            "volumes of type tmpfs",
+                spec -> spec.volume(new Volume(Volume.Type.TMPFS, "", "/workspace/t", false)));
+    cases.forEach(
+        (name, with) ->
+            assertThatThrownBy(() -> create(with))
+                .isInstanceOf(Unsupported.class)
+                .hasMessageContaining(name));
+    assertThat(provider.inventory()).isEmpty();
+  }
+
+  @Test
+  void hostPathsThatAreNotThereAreNamedAllAtOnce() {
+    assertThatThrownBy(
+            () ->
+                create(
+                    spec ->
+                        spec.workspacePath(Path.of("/no/such/folder"))
+                            .volume(Volume.bind("/no/such/source", "/workspace/m", true))))
+        .isInstanceOf(InvalidRequest.class)
+        .hasMessageContaining("/no/such/folder")
+        .hasMessageContaining("/no/such/source");
+  }
+
+  @Test
+  void seedFilesAndInitComeBeforeTheFirstCommand() {
+    Sandbox sandbox =
+        create(
+            spec ->
+                spec.seedFile("conf/a.txt", Bytes.utf8("seeded"))
+                    .init(Command.shell("cp conf/a.txt b.txt")));
+    assertThat(sandbox.files().readText("b.txt", UTF_8, 100)).isEqualTo("seeded");
+  }
+
+  @Test
+  void aFailingInitFailsCreateAndLeavesNothing() {
+    assertThatThrownBy(() -> create(spec -> spec.init(Command.shell("echo no good >&2; exit 3"))))
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContaining("no good");
+    assertThat(provider.inventory()).isEmpty();
+  }
+
+  @Test
+  void commandsGetAnEnvironmentOfTheirOwn() {
+    assertThat(System.getenv("PATH")).isNotNull();
+    Sandbox sandbox = create(spec -> spec.env("MINE", "1").env("OVER", "spec"));
+    String env =
+        sandbox.run(Command.shell("env").withEnv("OVER", "command")).stdout().text();
+    assertThat(env).contains("MINE=1\n", "OVER=command\n", "HOME=").doesNotContain("JAVA_HOME");
+    assertThat(env.lines().map(line -> line.split("=", 2)[0]))
+        .isSubsetOf(
+            "MINE", "OVER", "HOME", "LANG", "PATH", "PWD", "USER", "LOGNAME", "SHELL", "_", "SHLVL", "OLDPWD");
+  }
+
+  @Test
+  void theProvidersFolderIsHiddenWhereNamespacesCanBeHad() {
+    if (provider.info().support().volumeTypes().isEmpty()) {
+      return;
+    }
+    Sandbox other = create();
+    Sandbox sandbox = create();
+    Path record = data.resolve("sandboxes/" + sandbox.id() + "/record");
+    assertThat(record).as("the control: it is there").exists();
+    ExecResult result =
+        sandbox.run(
+            Command.shell("cat " + record + "; ls " + data + "/sandboxes; ls " + data + "/bin"));
+    assertThat(result.stdout().text()).isEqualTo(sandbox.id() + "\n");
+    assertThat(result.stdout().text()).doesNotContain(other.id().value());
+    assertThat(sandbox.run(Command.shell("echo kept > $PWD/file; cat file")).stdout().text())
+        .isEqualTo("kept\n");
+    assertThat(data.resolve("sandboxes/" + sandbox.id() + "/workspace/file")).exists();
+  }
+
+  @Test
+  void descriptorsAreLimited() {
+    Sandbox sandbox =
+        create(spec -> spec.limits(ResourceLimits.DEFAULT.withFileDescriptors(64)));
+    assertThat(sandbox.run(Command.shell("ulimit -n; ulimit -Hn")).stdout().text())
+        .isEqualTo("64\n64\n");
+  }
+
+  @Test
+  void theSpecsTimeoutIsTheCommandsDefault() {
+    Sandbox sandbox =
+        create(spec -> spec.limits(ResourceLimits.DEFAULT.withTimeout(Duration.ofMillis(300))));
+    assertThat(sandbox.run(Command.argv("sleep", "100")).timedOut()).isTrue();
+  }
+
+  @Test
+  void commandsRunAsTheUserAskedFor() {
+    if (!isRoot()) {
+      assertThatThrownBy(() -> create().run(Command.argv("id").withUser("root")))
+          .isInstanceOf(InvalidRequest.class)
+          .hasMessageContaining("root");
+      return;
+    }
+    Sandbox sandbox = create(spec -> spec.user("nobody"));
+    assertThat(sandbox.run(Command.shell("id -un; touch mine && stat -c %U mine")).stdout().text())
+        .isEqualTo("nobody\nnobody\n");
+    assertThat(sandbox.run(Command.argv("id", "-un").withUser("root")).stdout().text())
+        .isEqualTo("root\n");
+    assertThatThrownBy(() -> sandbox.run(Command.argv("id").withUser("nosuchuser")))
+        .isInstanceOfSatisfying(
+            InvalidRequest.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.USER_NOT_FOUND));
+  }
+
+  @Test
+  void aTooLongDataFolderIsRefusedBeforeAnythingIsMade() throws IOException {
+    Path deep = Files.createDirectories(data.resolve("x".repeat(100)));
+    try (Provider far =
+        new SubprocessProviderFactory()
+            .create(
+                dev.isola.spi.ProviderConfig.EMPTY,
+                new dev.isola.spi.ProviderContext(
+                    new dev.isola.spi.InstanceId(INSTANCE),
+                    deep,
+                    java.time.InstantSource.system()))) {
+      assertThatThrownBy(() -> far.create(spec().build()))
+          .isInstanceOf(InvalidRequest.class)
+          .hasMessageContaining("shorter path");
+      assertThat(far.inventory()).isEmpty();
+    }
+  }
+}
