@@ -22,7 +22,11 @@ public final class Main {
   }
 
   public static void main(String[] args) {
-    System.exit(execute(args, Host.ofProcess()));
+    int code = execute(args, Host.ofProcess());
+    if (isRun(args) && System.getenv("ISOLA_DEBUG") == null) {
+      NativeExit.now(code);
+    }
+    System.exit(code);
   }
 
   /**
@@ -35,7 +39,7 @@ public final class Main {
   private static CommandLine commandLine(String[] args, Globals globals, Wiring wiring) {
     CommandLine line = new CommandLine(globals).addSubcommand(new RunCommand(wiring));
     // A run is what must start fast, so it does not pay for reading the others' annotations.
-    if (args.length == 0 || !args[0].equals("run")) {
+    if (!isRun(args)) {
       line.addSubcommand(new DoctorCommand(wiring))
           .addSubcommand(new ProvidersCommand(wiring))
           .addSubcommand(new CompletionCommand(wiring))
@@ -47,6 +51,10 @@ public final class Main {
     line.setExpandAtFiles(false);
     line.setStopAtPositional(true);
     return line;
+  }
+
+  private static boolean isRun(String[] args) {
+    return args.length > 0 && args[0].equals("run");
   }
 
   private int execute(String[] args) {

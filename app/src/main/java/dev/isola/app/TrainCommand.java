@@ -52,7 +52,7 @@ final class TrainCommand implements Action {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return ExitCodes.OK;
+    return NativeExit.ready() ? ExitCodes.OK : ExitCodes.NOT_RUN;
   }
 
   private Host silent(Map<String, String> env) {

@@ -163,7 +163,7 @@ class RealAgentExecTest {
             Command.shell("trap 'echo got; exit 9' TERM; echo up; while :; do sleep 0.1; done"))) {
       assertThat(execution.read()).isPresent();
       execution.signal(Signal.TERM);
-      assertThat(text(execution)).endsWith("got\n");
+      assertThat(text(execution)).contains("got\n");
       assertThat(execution.await()).isEqualTo(new Exit.Exited(9));
       execution.signal(Signal.TERM);
       execution.kill();

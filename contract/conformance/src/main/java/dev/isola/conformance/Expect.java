@@ -1,0 +1,113 @@
+package dev.isola.conformance;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** What checks say. Every message names what was expected and what was found. */
+public final class Expect {
+  private Expect() {}
+
+  public static void that(boolean kept, String promise) {
+    if (!kept) {
+      throw new CheckFailed("not so: " + promise);
+    }
+  }
+
+  public static void equal(@Nullable Object expected, @Nullable Object actual, String what) {
+    if (!Objects.equals(expected, actual)) {
+      throw new CheckFailed(what + " is " + shown(actual) + ", expected " + shown(expected));
+    }
+  }
+
+  public static void equal(byte[] expected, byte[] actual, String what) {
+    int difference = Arrays.mismatch(expected, actual);
+    if (difference >= 0) {
+      throw new CheckFailed(
+          what
+              + " differs at byte "
+              + difference
+              + " ("
+              + actual.length
+              + " bytes, expected "
+              + expected.length
+              + ")");
+    }
+  }
+
+  public static void contains(String text, String part, String what) {
+    if (!text.contains(part)) {
+      throw new CheckFailed(what + " is " + shown(text) + ", which does not contain " + shown(part));
+    }
+  }
+
+  /** Runs {@code action}, which must throw a {@code type}; returns what it threw. */
+  public static SandboxException thrown(
+      String what, Runnable action, Class<? extends SandboxException> type) {
+    return thrownAnyOf(what, action, List.of(type));
+  }
+
+  /** Runs {@code action}, which must throw one of {@code types}; returns what it threw. */
+  public static SandboxException thrownAnyOf(
+      String what, Runnable action, List<Class<? extends SandboxException>> types) {
+    try {
+      action.run();
+    } catch (SandboxException e) {
+      if (types.stream().anyMatch(type -> type.isInstance(e))) {
+        return e;
+      }
+      throw new CheckFailed(what + " threw " + e + ", expected " + names(types));
+    } catch (RuntimeException e) {
+      throw new CheckFailed(what + " threw " + e + ", which is no SandboxException");
+    }
+    throw new CheckFailed(what + " threw nothing, expected " + names(types));
+  }
+
+  /** Runs {@code action}, which must say that the sandbox is not there any more. */
+  public static SandboxException gone(String what, Runnable action) {
+    return thrownAnyOf(what, action, List.of(Gone.class, NotFound.class));
+  }
+
+  private static String names(List<Class<? extends SandboxException>> types) {
+    return String.join(" or ", types.stream().map(Class::getSimpleName).toList());
+  }
+
+  /** Runs {@code action}, which must throw with {@code code}. */
+  public static SandboxException thrown(String what, Runnable action, ErrorCode code) {
+    SandboxException e = thrown(what, action, SandboxException.class);
+    if (e.code() != code) {
+      throw new CheckFailed(what + " threw " + e.code() + " (" + e + "), expected " + code);
+    }
+    return e;
+  }
+
+  /** Waits until {@code condition} holds; fails when it does not within {@code patience}. */
+  public static void eventually(Duration patience, String promise, BooleanSupplier condition) {
+    long until = System.nanoTime() + patience.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - until >= 0) {
+        throw new CheckFailed("not so within " + patience.toMillis() + " ms: " + promise);
+      }
+      LockSupport.parkNanos(5_000_000);
+      if (Thread.currentThread().isInterrupted()) {
+        throw new CheckFailed("interrupted while waiting for: " + promise);
+      }
+    }
+  }
+
+  private static String shown(@Nullable Object value) {
+    String text =
+        value instanceof String string
+            ? "'" + string.replace("\n", "\\n") + "'"
+            : String.valueOf(value);
+    return text.length() > 300 ? text.substring(0, 300) + "... (" + text.length() + ")" : text;
+  }
+}

@@ -1,0 +1,4 @@
+package dev.isola.conformance.check;
+
+/** Checks of create, state, destroy, inventory. */
+public final class LifecycleChecks {}

@@ -1,0 +1,4 @@
+package dev.isola.conformance.check;
+
+/** Checks of what is kept, counted and cut. */
+public final class OutputChecks {}

@@ -1,0 +1,4 @@
+package dev.isola.conformance.check;
+
+/** Checks of terminals. */
+public final class PtyChecks {}

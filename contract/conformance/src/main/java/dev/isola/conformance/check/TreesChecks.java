@@ -1,0 +1,4 @@
+package dev.isola.conformance.check;
+
+/** Checks of tar trees in and out. */
+public final class TreesChecks {}

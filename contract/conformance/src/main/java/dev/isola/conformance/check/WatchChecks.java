@@ -1,0 +1,4 @@
+package dev.isola.conformance.check;
+
+/** Checks of watching files. */
+public final class WatchChecks {}

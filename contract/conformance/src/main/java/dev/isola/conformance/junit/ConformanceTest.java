@@ -1,0 +1,69 @@
+package dev.isola.conformance.junit;
+
+import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import dev.isola.conformance.CheckCase;
+import dev.isola.conformance.CheckResult;
+import dev.isola.conformance.Kit;
+import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Runner;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+import org.jspecify.annotations.Nullable;
+
+/** Shows the kit to JUnit: a subclass says which provider. What is not run is an aborted test with its reason. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class ConformanceTest {
+  private @Nullable Runner runner;
+
+  /** Returns the provider, on a fresh data folder. Called once. */
+  protected abstract ProviderUnderTest underTest() throws Exception;
+
+  /** Returns what looks for leaks around every check. */
+  protected LeakWatch leakWatch(ProviderUnderTest underTest) {
+    return LeakWatch.NONE;
+  }
+
+  @BeforeAll
+  final void open() throws Exception {
+    ProviderUnderTest underTest = underTest();
+    runner = new Runner(underTest, leakWatch(underTest));
+  }
+
+  @AfterAll
+  final void close() {
+    if (runner != null) {
+      runner.close();
+    }
+  }
+
+  @TestFactory
+  final Stream<DynamicNode> conformance() {
+    return Kit.groups().stream()
+        .map(
+            group ->
+                dynamicContainer(
+                    group,
+                    Kit.checks(group).stream()
+                        .map(check -> dynamicTest(check.id(), () -> judge(check)))));
+  }
+
+  private void judge(CheckCase check) {
+    Runner open = runner;
+    Assertions.assertNotNull(open);
+    CheckResult result = open.run(check);
+    switch (result.outcome()) {
+      case PASSED -> {}
+      case FAILED -> Assertions.fail(result.id() + ": " + result.reason());
+      case NOT_RUN -> Assumptions.abort("NOT RUN " + result.id() + ": " + result.reason());
+    }
+  }
+}

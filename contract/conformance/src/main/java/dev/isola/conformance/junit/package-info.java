@@ -1,0 +1,5 @@
+/** The kit as JUnit tests. */
+@NullMarked
+package dev.isola.conformance.junit;
+
+import org.jspecify.annotations.NullMarked;
