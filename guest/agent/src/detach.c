@@ -20,6 +20,8 @@
 enum word { WORD_PID = 'P', WORD_READY = 'R', WORD_NO_NAMESPACES = 'N', WORD_FAILED = 'F' };
 struct message { enum word word; pid_t pid; char text[400]; };
 
+enum { KEPT_MAX = 16 };
+
 static int report_fd = -1;
 
 static void tell(enum word word, pid_t pid, const char *text)
@@ -171,26 +173,48 @@ static bool reopen_root(const char *root)
     return true;
 }
 
-/* Covers a folder with an empty one; the workspace, where it lies beneath, is put back in its place. */
-static bool hide(const char *folder, char *root)
+/* Puts back what was opened before its folder was covered. */
+static bool put_back(int fd, char *path)
 {
     char from[64];
-    snprintf(from, sizeof from, "/proc/self/fd/%d", file_view.root_fd);
-    if (mount("none", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") != 0) return false;
-    if (!root || !lies_beneath(root, folder)) return true;
-    return make_folders(root) && mount(from, root, NULL, MS_BIND | MS_REC, NULL) == 0 && reopen_root(root);
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    return make_folders(path) && mount(from, path, NULL, MS_BIND | MS_REC, NULL) == 0;
+}
+
+/* Covers a folder with an empty one; what is to be kept, where it lies beneath, is put back in its place. */
+static bool hide(const char *folder, char **kept, int count)
+{
+    int fds[KEPT_MAX];
+    for (int i = 0; i < count; i++)
+        fds[i] = lies_beneath(kept[i], folder) ? open(kept[i], O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool ok = mount("none", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") == 0;
+    for (int i = 0; i < count; i++) {
+        if (fds[i] < 0) continue;
+        ok = ok && put_back(fds[i], kept[i]);
+        int error = errno;
+        close(fds[i]);
+        errno = error;
+    }
+    return ok;
 }
 
 static void hide_all(const struct boot *b)
 {
+    char *kept[KEPT_MAX];
+    int count = 0;
     size_t position = 0;
     struct field f;
+    if (b->root) kept[count++] = b->root;
+    while (fields_next(b->fields, &position, &f))
+        if (f.tag == T_KEEP && count < KEPT_MAX) kept[count++] = strndup((const char *)f.value, f.length);
+    position = 0;
     while (fields_next(b->fields, &position, &f)) {
         if (f.tag != T_HIDE) continue;
         char *folder = strndup((const char *)f.value, f.length);
-        if (!folder || !hide(folder, b->root)) detach_failed("cannot hide %s: %s", folder, strerror(errno));
+        if (!folder || !hide(folder, kept, count)) detach_failed("cannot hide %s: %s", folder, strerror(errno));
         free(folder);
     }
+    if (b->root && !reopen_root(b->root)) detach_failed("cannot open %s: %s", b->root, strerror(errno));
 }
 
 static void let_go_of_descriptors(void)

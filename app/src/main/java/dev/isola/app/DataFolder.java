@@ -13,18 +13,15 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The folder that keeps state between runs: the instance id and one folder for each provider. */
 final class DataFolder {
-  private static final Set<PosixFilePermission> OWNER_ONLY =
-      EnumSet.of(
-          PosixFilePermission.OWNER_READ,
-          PosixFilePermission.OWNER_WRITE,
-          PosixFilePermission.OWNER_EXECUTE);
+  /** Others may pass through to a workspace that is theirs, and see nothing on the way. */
+  private static final Set<PosixFilePermission> PASSAGE =
+      PosixFilePermissions.fromString("rwx--x--x");
 
   private final Path path;
   private @Nullable InstanceId instance;
@@ -120,7 +117,7 @@ final class DataFolder {
       if (parent != null) {
         Files.createDirectories(parent);
       }
-      FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(OWNER_ONLY);
+      FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(PASSAGE);
       try {
         Files.createDirectory(folder, mode);
       } catch (FileAlreadyExistsException e) {

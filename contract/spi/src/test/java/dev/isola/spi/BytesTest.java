@@ -2,14 +2,21 @@ package dev.isola.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class BytesTest {
 
-  @Property
-  void keepsItsContent(@ForAll byte[] content) {
+  static LongStream seeds() {
+    return Generator.seeds(200);
+  }
+
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void keepsItsContent(long seed) {
+    byte[] content = new Generator(seed).bytes(300);
     Bytes bytes = Bytes.of(content);
 
     assertThat(bytes.toArray()).isEqualTo(content);

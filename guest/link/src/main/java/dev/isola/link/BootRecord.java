@@ -150,6 +150,12 @@ public final class BootRecord {
       return this;
     }
 
+    /** Keeps a folder visible that lies beneath a hidden one. */
+    public Builder keep(Path folder) {
+      fields.add(Tag.KEEP, folder.toString());
+      return this;
+    }
+
     /** Sets a file that the agent holds an exclusive {@code flock} on while it lives. */
     public Builder lock(Path file) {
       fields.add(Tag.LOCK, file.toString());

@@ -89,6 +89,7 @@ final class Tag {
   static final int BIND = 87;
   static final int LOCK = 88;
   static final int HIDE = 89;
+  static final int KEEP = 90;
 
   private Tag() {}
 }

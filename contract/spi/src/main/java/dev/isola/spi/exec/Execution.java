@@ -23,7 +23,8 @@ public interface Execution extends AutoCloseable {
 
   /**
    * Returns the command's standard input. Closing it is end of file for the command. Writes block while the command does
-   * not read, and throw {@code IOException} once it has ended or closed its end.
+   * not read, and throw {@code IOException} once it has ended; what a command that closed its input is sent is thrown
+   * away.
    */
   OutputStream stdin();
 

@@ -7,7 +7,6 @@ import dev.isola.spi.error.NotFound;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.util.List;
 import java.util.Map;
@@ -116,7 +115,9 @@ public interface FileSystem {
       }
       return content;
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw Fault.of(
+              ErrorCode.OUTCOME_UNKNOWN, path + " could not be read: " + e.getMessage(), "try again")
+          .exception(e);
     }
   }
 

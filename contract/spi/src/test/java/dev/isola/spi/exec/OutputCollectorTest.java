@@ -4,33 +4,38 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.isola.spi.Bytes;
+import dev.isola.spi.Generator;
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 import java.util.List;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.Size;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Output is kept in bounded memory: the head, the tail and exact counts. */
 class OutputCollectorTest {
 
-  @Property
-  void keepsWhatANaiveModelKeeps(
-      @ForAll @Size(max = 40) List<byte[]> pieces,
-      @ForAll @IntRange(max = 64) int head,
-      @ForAll @IntRange(max = 64) int tail) {
-    matchesModel(pieces, head, tail);
+  static LongStream seeds() {
+    return Generator.seeds(500);
+  }
+
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void keepsWhatANaiveModelKeeps(long seed) {
+    Generator any = new Generator(seed);
+    matchesModel(any.list(0, 40, () -> any.bytes(30)), any.between(0, 64), any.between(0, 64));
   }
 
   /** Pieces and limits around the sizes at which the buffers grow. */
-  @Property(tries = 300)
-  void keepsWhatANaiveModelKeepsOfLargePieces(
-      @ForAll @Size(max = 12) List<@IntRange(max = 5000) Integer> sizes,
-      @ForAll @IntRange(max = 5000) int head,
-      @ForAll @IntRange(max = 5000) int tail) {
-    matchesModel(sizes.stream().map(OutputCollectorTest::counting).toList(), head, tail);
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void keepsWhatANaiveModelKeepsOfLargePieces(long seed) {
+    Generator any = new Generator(seed);
+    matchesModel(
+        any.list(0, 12, () -> counting(any.between(0, 5000))),
+        any.between(0, 5000),
+        any.between(0, 5000));
   }
 
   private static void matchesModel(List<byte[]> pieces, int head, int tail) {

@@ -9,12 +9,14 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts agents. The launched process detaches and the launcher exits at once, so that a living sandbox costs this
@@ -27,6 +29,7 @@ final class AgentStarter {
 
   private final Path binaries;
   private final String instance;
+  private volatile @Nullable Path installed;
 
   AgentStarter(Path binaries, String instance) {
     this.binaries = binaries;
@@ -72,9 +75,14 @@ final class AgentStarter {
     }
   }
 
-  /** Returns the agent's program, put in place when it is not. */
+  /** Returns the agent's program, put in place when it is not; its content is looked at once. */
   Path binary() {
-    return AgentBinary.install(binaries);
+    Path known = installed;
+    if (known == null || !Files.isExecutable(known)) {
+      known = AgentBinary.install(binaries);
+      installed = known;
+    }
+    return known;
   }
 
   /** Tries whether this machine lets an agent have namespaces. */
@@ -124,7 +132,7 @@ final class AgentStarter {
   }
 
   private static SandboxException failed(
-      SandboxId id, String what, @org.jspecify.annotations.Nullable Throwable cause) {
+      SandboxId id, String what, @Nullable Throwable cause) {
     return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
         .sandbox(id)
         .exception(cause);

@@ -27,9 +27,10 @@ final class Boot {
             .lock(folder.lock())
             .confine(record.workspace(), spec.workspaceMount())
             .hide(hidden)
+            .keep(home(record, folder))
             .cwd(spec.workingFolder())
             .user(spec.user())
-            .env(environment(spec, record))
+            .env(environment(spec, record, folder))
             .rlimit(
                 RLIMIT_NOFILE, spec.limits().fileDescriptors(), spec.limits().fileDescriptors())
             .namespaces(
@@ -42,11 +43,18 @@ final class Boot {
     return boot.build();
   }
 
-  /** The home folder is the workspace, so that what programs leave there goes with the sandbox. */
-  private static Map<String, String> environment(SandboxSpec spec, SandboxRecord record) {
+  /** What programs leave in their home folder goes with the sandbox. */
+  static Path home(SandboxRecord record, SandboxFolder folder) {
+    return record.ownWorkspace() ? record.workspace() : folder.home();
+  }
+
+  private static Map<String, String> environment(
+      SandboxSpec spec, SandboxRecord record, SandboxFolder folder) {
     Map<String, String> env = new LinkedHashMap<>();
-    env.put("HOME", record.workspace().toString());
+    env.put("HOME", home(record, folder).toString());
     env.put("LANG", "C.UTF-8");
+    env.put("ISOLA_SANDBOX", record.id().value());
+    env.put("ISOLA_INSTANCE", record.instance());
     env.putAll(spec.env());
     return env;
   }

@@ -30,6 +30,11 @@ record SandboxFolder(Path path) {
     return path.resolve("workspace");
   }
 
+  /** Returns where the home folder is when the workspace is the caller's, which programs shall not litter. */
+  Path home() {
+    return path.resolve("home");
+  }
+
   boolean exists() {
     return Files.isDirectory(path);
   }

@@ -133,10 +133,8 @@ final class SubprocessProvider implements Provider {
             folder,
             BootRecord.newSecret());
     record.write(folder.record());
-    if (record.ownWorkspace()) {
-      Files.createDirectory(record.workspace());
-      ProcessUser.give(record.workspace(), spec.user());
-    }
+    Path home = Files.createDirectory(Boot.home(record, folder));
+    ProcessUser.give(home, spec.user());
     BootRecord boot = Boot.record(spec, record, folder, context.dataFolder());
     record = record.withAgent(starter.start(spec.id(), boot, spec.startupTimeout()));
     record.write(folder.record());

@@ -353,7 +353,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     assertThat(env).contains("MINE=1\n", "OVER=command\n", "HOME=").doesNotContain("JAVA_HOME");
     assertThat(env.lines().map(line -> line.split("=", 2)[0]))
         .isSubsetOf(
-            "MINE", "OVER", "HOME", "LANG", "PATH", "PWD", "USER", "LOGNAME", "SHELL", "_", "SHLVL", "OLDPWD");
+            "MINE", "OVER", "ISOLA_SANDBOX", "ISOLA_INSTANCE", "HOME", "LANG", "PATH", "PWD", "USER", "LOGNAME", "SHELL", "_", "SHLVL", "OLDPWD");
   }
 
   @Test
