@@ -1,4 +1,556 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_16LE;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.Unsupported;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.WriteOptions;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
 /** Checks of the file system, call by call. */
-public final class FilesChecks {}
+public final class FilesChecks {
+  private static final WriteOptions DEFAULT = WriteOptions.DEFAULT;
+
+  @Check("F1")
+  public void whatIsWrittenIsRead(Subject s) {
+    FileSystem files = s.sandbox().files();
+    byte[] everyByte = new byte[256];
+    for (int i = 0; i < everyByte.length; i++) {
+      everyByte[i] = (byte) i;
+    }
+    for (byte[] content : List.of(new byte[0], new byte[] {'x'}, everyByte)) {
+      FileInfo written = files.write("file", Contents.of(content), DEFAULT);
+      Expect.equal((long) content.length, written.size(), "the size that write returns");
+      Expect.equal(FileType.FILE, written.type(), "the type that write returns");
+      Expect.equal(content, Contents.bytes(files, "file"), "the file");
+    }
+  }
+
+  @Check("F2")
+  public void fiveMegabytesArriveUnchanged(Subject s) {
+    FileSystem files = s.sandbox().files();
+    byte[] content = Contents.random(5_000_000, 1);
+    Expect.equal(
+        5_000_000L, files.write("big", Contents.of(content), DEFAULT).size(), "the size");
+    Expect.equal(content, Contents.bytes(files, "big"), "the file");
+  }
+
+  @Check("F1")
+  public void textIsWrittenInTheEncodingAskedFor(Subject s) {
+    FileSystem files = s.sandbox().files();
+    String text = "naïve Größe";
+    Expect.equal(13L, files.writeText("utf8", text, UTF_8).size(), "the size in UTF-8");
+    Expect.equal(11L, files.writeText("latin", text, ISO_8859_1).size(), "the size in Latin-1");
+    Expect.equal(22L, files.writeText("wide", text, UTF_16LE).size(), "the size in UTF-16");
+    Expect.equal(text, files.readText("utf8", UTF_8, 100), "the text in UTF-8");
+    Expect.equal(text, files.readText("latin", ISO_8859_1, 100), "the text in Latin-1");
+    Expect.equal(text, files.readText("wide", UTF_16LE, 100), "the text in UTF-16");
+  }
+
+  @Check("F1")
+  public void missingParentsAreMade(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("a/b/c/file", "deep", UTF_8);
+    Expect.equal("deep", Contents.text(files, "a/b/c/file"), "the file");
+    Expect.equal(FileType.FOLDER, files.stat("a/b").type(), "the type of the parent");
+  }
+
+  @Check("F1")
+  public void aSecondWriteReplacesTheFirst(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("file", "a long first text", UTF_8);
+    files.writeText("file", "short", UTF_8);
+    Expect.equal("short", Contents.text(files, "file"), "the file, written atomically");
+    files.write("file", Contents.of("in"), DEFAULT.inPlace());
+    Expect.equal("in", Contents.text(files, "file"), "the file, written in place");
+  }
+
+  @Check("F1")
+  public void modeIsSetWhenAskedAndKeptOtherwise(Subject s) {
+    FileSystem files = s.sandbox().files();
+    Expect.equal(0644, files.writeText("plain", "", UTF_8).mode(), "the mode of a new file");
+    FileInfo script = files.write("script", Contents.of("1"), DEFAULT.withMode(0750));
+    Expect.equal(0750, script.mode(), "the mode that was asked for");
+    files.writeText("script", "2", UTF_8);
+    Expect.equal(0750, files.stat("script").mode(), "the mode after an atomic write");
+    files.write("script", Contents.of("3"), DEFAULT.inPlace());
+    Expect.equal(0750, files.stat("script").mode(), "the mode after a write in place");
+  }
+
+  @Check("F1")
+  public void exclusiveWriteRefusesWhatIsThere(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.write("file", Contents.of("first"), DEFAULT.onlyNew());
+    Expect.thrown(
+        "a second exclusive write",
+        () -> files.write("file", Contents.of("second"), DEFAULT.onlyNew()),
+        ErrorCode.FILE_EXISTS);
+    Expect.equal("first", Contents.text(files, "file"), "the file");
+    Expect.equal(List.of("file"), Contents.names(files, "."), "the folder");
+  }
+
+  @Check("F1")
+  public void appendingAddsToTheEnd(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.write("log", Contents.of("one "), DEFAULT.appending());
+    files.write("log", Contents.of("two "), DEFAULT.appending());
+    FileInfo last = files.write("log", Contents.of("three"), DEFAULT.appending());
+    Expect.equal("one two three", Contents.text(files, "log"), "the file");
+    Expect.equal(13L, last.size(), "the size that the last write returns");
+  }
+
+  @Check("F1")
+  public void brokenSourceLeavesEverythingAsItWas(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("folder/kept", "as it was", UTF_8);
+    for (String path : List.of("folder/kept", "folder/new")) {
+      boolean thrown = false;
+      try {
+        files.write(path, new Contents.Broken(Contents.random(700_000, 2)), DEFAULT);
+      } catch (RuntimeException expected) {
+        thrown = true;
+      }
+      Expect.that(thrown, "a write whose source breaks throws");
+    }
+    Expect.equal("as it was", Contents.text(files, "folder/kept"), "the file that was there");
+    Expect.equal(List.of("kept"), Contents.names(files, "folder"), "the folder");
+  }
+
+  @Check("F1")
+  public void commandsAndTheFileApiSeeTheSameFiles(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("from-api", "written by the API", UTF_8);
+    Expect.equal("written by the API", s.output("cat from-api"), "what a command reads");
+    s.output("printf 'written by a command' > from-command");
+    Expect.equal(
+        "written by a command", Contents.text(files, "from-command"), "what the API reads");
+    files.remove("from-command", false);
+    Expect.that(
+        !s.run("test -e from-command").succeeded(), "a removed file is gone for commands too");
+  }
+
+  @Check("F2")
+  public void rangesAreReadExactly(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("digits", "0123456789", UTF_8);
+    Expect.equal("234", Contents.range(files, "digits", 2, 3), "3 bytes from 2");
+    Expect.equal("0", Contents.range(files, "digits", 0, 1), "1 byte from 0");
+    Expect.equal("89", Contents.range(files, "digits", 8, 100), "100 bytes from 8");
+    Expect.equal("", Contents.range(files, "digits", 10, 5), "5 bytes from the end");
+    Expect.equal("", Contents.range(files, "digits", 1L << 40, 5), "5 bytes from far beyond");
+    Expect.equal("", Contents.range(files, "digits", 3, 0), "no bytes from 3");
+    Expect.equal(
+        "56789", Contents.range(files, "digits", 5, Long.MAX_VALUE), "everything from 5");
+  }
+
+  @Check("F2")
+  public void closingEarlyCostsNothing(Subject s) throws IOException {
+    FileSystem files = s.sandbox().files();
+    byte[] content = Contents.random(3_000_000, 3);
+    files.write("big", Contents.of(content), DEFAULT);
+    for (int i = 0; i < 50; i++) {
+      try (InputStream in = files.read("big", ReadRange.ALL)) {
+        Expect.equal(content[0] & 0xff, in.read(), "the first byte");
+      }
+    }
+    Expect.equal(content, Contents.bytes(files, "big"), "the file afterwards");
+    Expect.equal("works\n", s.output("echo works"), "a command afterwards");
+  }
+
+  @Check("F1")
+  public void statTellsWhatAFileIs(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.write("file", Contents.of("12345"), DEFAULT.withMode(0640));
+    FileInfo info = files.stat("file");
+    Expect.equal(FileType.FILE, info.type(), "the type");
+    Expect.equal(5L, info.size(), "the size");
+    Expect.equal(0640, info.mode(), "the mode");
+    Expect.equal("file", info.name(), "the name");
+    Expect.equal(Optional.empty(), info.linkTarget(), "the target of what is no link");
+    Expect.that(!info.owner().isEmpty(), "a file has an owner");
+    Expect.that(!info.group().isEmpty(), "a file has a group");
+    Duration age = Duration.between(info.modifiedAt(), Instant.now()).abs();
+    Expect.that(age.toMinutes() < 2, "a new file is from now, not from " + info.modifiedAt());
+    Expect.equal("12345", Contents.text(files, info.path()), "the file by the path stat gives");
+  }
+
+  @Check("F1")
+  public void statDescribesFoldersAndLinksThemselves(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("folder", 0755);
+    files.writeText("folder/file", "12345", UTF_8);
+    files.makeLink("link", "folder/file");
+    Expect.equal(FileType.FOLDER, files.stat("folder").type(), "the type of the folder");
+    FileInfo link = files.stat("link");
+    Expect.equal(FileType.LINK, link.type(), "the type of the link");
+    Expect.equal(Optional.of("folder/file"), link.linkTarget(), "the target of the link");
+    Expect.equal("12345", Contents.text(files, "link"), "what is read through the link");
+  }
+
+  @Check("F1")
+  public void whatIsNotThereIsNotFound(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("there", "", UTF_8);
+    Expect.that(files.exists("there"), "a file that was written exists");
+    Expect.that(!files.exists("none"), "a file that was not written does not exist");
+    Expect.that(!files.exists("no/such/folder"), "nothing exists in a missing folder");
+    Map<String, Runnable> calls =
+        Map.of(
+            "stat", () -> files.stat("none"),
+            "read", () -> Contents.bytes(files, "none"),
+            "list", () -> Contents.names(files, "none"),
+            "move", () -> files.move("none", "other", true),
+            "remove", () -> files.remove("none", true),
+            "changeMode", () -> files.changeMode("none", 0600),
+            "exportTree", () -> Contents.all(files.exportTree("none", List.of())));
+    calls.forEach(
+        (name, call) ->
+            Expect.thrown(name + " of a missing file", call, ErrorCode.FILE_NOT_FOUND));
+  }
+
+  @Check("F1")
+  public void listGoesAsDeepAsAsked(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("top/a/b/c", "", UTF_8);
+    files.writeText("top/file", "1", UTF_8);
+    Expect.equal(
+        List.of("a", "file"), Contents.below("top", files.list("top", 1)), "one level");
+    Expect.equal(
+        List.of("a", "a/b", "file"), Contents.below("top", files.list("top", 2)), "two levels");
+    Expect.equal(
+        List.of("a", "a/b", "a/b/c", "file"),
+        Contents.below("top", files.list("top", 0)),
+        "all levels");
+    for (FileInfo entry : Contents.all(files.list("top", 0))) {
+      Expect.equal(
+          entry.type(), files.stat(entry.path()).type(), "the type by the listed " + entry.path());
+    }
+  }
+
+  @Check("F1")
+  public void unusualNamesAreKept(Subject s) {
+    FileSystem files = s.sandbox().files();
+    List<String> names =
+        List.of(
+            " ", "a b", "-rf", "--help", "new\nline", "tab\t", "quote'\"", "back\\slash", "$HOME",
+            "*", "größe", "日本語", "🏝", "...", ".hidden", "x".repeat(255));
+    for (String name : names) {
+      files.writeText("odd/" + name, name, UTF_8);
+    }
+    Expect.equal(names.stream().sorted().toList(), Contents.names(files, "odd"), "the names");
+    for (String name : names) {
+      Expect.equal(name, Contents.text(files, "odd/" + name), "the file named " + name);
+    }
+  }
+
+  @Check("F1")
+  public void foldersAndFilesAreNotTakenForEachOther(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("empty", 0755);
+    files.writeText("file", "x", UTF_8);
+    Expect.equal(List.of(), Contents.names(files, "empty"), "an empty folder");
+    Expect.thrown(
+        "list of a file", () -> Contents.names(files, "file"), ErrorCode.NOT_A_FOLDER);
+    Expect.thrown(
+        "read of a folder", () -> Contents.bytes(files, "empty"), ErrorCode.IS_A_FOLDER);
+    Expect.thrown(
+        "write to a folder", () -> files.writeText("empty", "x", UTF_8), ErrorCode.IS_A_FOLDER);
+    Expect.thrown(
+        "write beneath a file",
+        () -> files.writeText("file/x", "x", UTF_8),
+        ErrorCode.NOT_A_FOLDER);
+  }
+
+  @Check("F1")
+  public void aLongFolderIsListedCompletely(Subject s) {
+    FileSystem files = s.sandbox().files();
+    Tar tar = new Tar();
+    for (int i = 0; i < 3000; i++) {
+      tar.file("file-" + i, "");
+    }
+    files.importTree(
+        "many", Contents.of(tar.end()), dev.isola.spi.file.TreeLimits.DEFAULT);
+    Expect.equal(
+        3000L, Contents.names(files, "many").stream().distinct().count(), "the different names");
+    try (var entries = files.list("many", 1)) {
+      Expect.equal(7L, entries.limit(7).count(), "entries of a list that is left early");
+    }
+    Expect.equal("works\n", s.output("echo works"), "a command afterwards");
+  }
+
+  @Check("F1")
+  public void makeFolderMakesParentsAndMayBeRepeated(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("a/b/c", 0750);
+    files.writeText("a/b/c/file", "kept", UTF_8);
+    files.makeFolder("a/b/c", 0750);
+    Expect.equal(FileType.FOLDER, files.stat("a/b/c").type(), "the type");
+    Expect.equal(0750, files.stat("a/b/c").mode(), "the mode");
+    Expect.equal("kept", Contents.text(files, "a/b/c/file"), "what was in it");
+    Expect.thrown(
+        "makeFolder where a file is",
+        () -> files.makeFolder("a/b/c/file", 0755),
+        dev.isola.spi.error.SandboxException.class);
+  }
+
+  @Check("F1")
+  public void moveTakesFilesAndFolders(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("file", "content", UTF_8);
+    files.move("file", "renamed", false);
+    Expect.equal("content", Contents.text(files, "renamed"), "the moved file");
+    files.writeText("from/deep/file", "inner", UTF_8);
+    files.makeFolder("into", 0755);
+    files.move("from", "into/to", false);
+    Expect.equal("inner", Contents.text(files, "into/to/deep/file"), "the file in the folder");
+    Expect.equal(List.of("into", "renamed"), Contents.names(files, "."), "what is left");
+  }
+
+  @Check("F1")
+  public void moveReplacesOnlyWhenAsked(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("from", "new", UTF_8);
+    files.writeText("to", "old", UTF_8);
+    Expect.thrown(
+        "a move onto a file", () -> files.move("from", "to", false), ErrorCode.FILE_EXISTS);
+    Expect.equal("old", Contents.text(files, "to"), "the target that was refused");
+    Expect.equal("new", Contents.text(files, "from"), "the source that was refused");
+    files.move("from", "to", true);
+    Expect.equal("new", Contents.text(files, "to"), "the target that was replaced");
+    Expect.that(!files.exists("from"), "the source is gone");
+  }
+
+  @Check("F1")
+  public void removeTakesWholeTreesOnlyWhenAsked(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("tree/a/file", "x", UTF_8);
+    files.writeText("tree/b", "x", UTF_8);
+    files.makeFolder("empty", 0755);
+    Expect.thrown(
+        "remove of a full folder",
+        () -> files.remove("tree", false),
+        ErrorCode.FOLDER_NOT_EMPTY);
+    Expect.equal("x", Contents.text(files, "tree/a/file"), "what was not removed");
+    files.remove("tree/b", false);
+    files.remove("empty", false);
+    Expect.equal(List.of("tree"), Contents.names(files, "."), "what is left");
+    files.remove("tree", true);
+    Expect.equal(List.of(), Contents.names(files, "."), "what is left at the end");
+  }
+
+  @Check("F1")
+  public void removingALinkSparesItsTarget(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("kept/file", "x", UTF_8);
+    files.makeLink("to-file", "kept/file");
+    files.makeLink("to-folder", "kept");
+    files.makeFolder("tree", 0755);
+    files.makeLink("tree/inner", "../kept");
+    files.remove("to-file", false);
+    files.remove("to-folder", true);
+    files.remove("tree", true);
+    Expect.equal(List.of("kept"), Contents.names(files, "."), "what is left");
+    Expect.equal("x", Contents.text(files, "kept/file"), "the target");
+  }
+
+  @Check("F1")
+  public void changeModeIsSeenByCommands(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("run", "#!/bin/sh\necho ran\n", UTF_8);
+    Expect.that(!s.run("./run").succeeded(), "a file without the execute bit does not run");
+    files.changeMode("run", 0755);
+    Expect.equal(0755, files.stat("run").mode(), "the mode");
+    Expect.equal("ran\n", s.output("./run"), "what it writes");
+  }
+
+  @Check("F1")
+  public void linksKeepTheirTargetAsWritten(Subject s) {
+    FileSystem files = s.sandbox().files();
+    for (String target : List.of("none", "./a//b/../c", "loop", "/nowhere/at all")) {
+      files.makeLink("loop", target);
+      Expect.equal(Optional.of(target), files.stat("loop").linkTarget(), "the target");
+      Expect.equal(List.of("loop"), Contents.names(files, "."), "the folder");
+      Expect.thrownAnyOf(
+          "reading the link to " + target,
+          () -> Contents.bytes(files, "loop"),
+          List.of(NotFound.class, InvalidRequest.class));
+      files.remove("loop", false);
+    }
+    files.writeText("file", "", UTF_8);
+    Expect.thrown(
+        "a link where a file is", () -> files.makeLink("file", "x"), ErrorCode.FILE_EXISTS);
+  }
+
+  @Check("F1")
+  public void globMatchesNamesAndFolders(Subject s) {
+    FileSystem files = s.sandbox().files();
+    for (String name :
+        List.of("one.txt", "two.txt", "a1", "b2", "c3", "a10", "sub/three.txt", "sub/x/four.txt")) {
+      files.writeText("base/" + name, "", UTF_8);
+    }
+    expectGlob(files, "*.txt", "one.txt", "two.txt");
+    expectGlob(files, "**/*.txt", "one.txt", "sub/three.txt", "sub/x/four.txt", "two.txt");
+    expectGlob(files, "[ab]?", "a1", "b2");
+    expectGlob(files, "[!ab][0-9]", "c3");
+    expectGlob(files, "sub/*.txt", "sub/three.txt");
+    expectGlob(files, "*/x", "sub/x");
+    expectGlob(files, "*.none");
+  }
+
+  @Check("F1")
+  public void globStarsDoNotMatchALeadingDot(Subject s) {
+    FileSystem files = s.sandbox().files();
+    for (String name : List.of(".hidden", ".git/config", "shown")) {
+      files.writeText("base/" + name, "", UTF_8);
+    }
+    expectGlob(files, "*", "shown");
+    expectGlob(files, "?hidden");
+    expectGlob(files, ".h*", ".hidden");
+    expectGlob(files, "**/config");
+    expectGlob(files, ".git/*", ".git/config");
+  }
+
+  private static void expectGlob(FileSystem files, String pattern, String... found) {
+    Expect.equal(
+        List.of(found), Contents.below("base", files.glob("base", pattern)), "glob " + pattern);
+  }
+
+  @Check("F1")
+  public void attributesAreKept(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("file", "", UTF_8);
+    try {
+      files.setAttribute("file", "colour", Bytes.utf8("blue"));
+    } catch (Unsupported e) {
+      throw s.notRun("the sandbox's file system has no extended attributes: " + e.getMessage());
+    }
+    files.setAttribute("file", "raw", Bytes.of(new byte[] {0, 1, (byte) 0xff}));
+    files.setAttribute("file", "colour", Bytes.utf8("green"));
+    Expect.equal(
+        Map.of("colour", Bytes.utf8("green"), "raw", Bytes.of(new byte[] {0, 1, (byte) 0xff})),
+        files.attributes("file"),
+        "the attributes");
+    files.removeAttribute("file", "colour");
+    Expect.equal(
+        java.util.Set.of("raw"), files.attributes("file").keySet(), "the names that are left");
+  }
+
+  @Check(value = "F1", tools = "mkfifo")
+  public void pipesAreNotReadAsFiles(Subject s) {
+    FileSystem files = s.sandbox().files();
+    s.output("mkfifo pipe");
+    Expect.equal(FileType.OTHER, files.stat("pipe").type(), "the type");
+    Expect.thrown(
+        "reading a pipe", () -> Contents.bytes(files, "pipe"), ErrorCode.NOT_A_FILE);
+    Expect.thrown(
+        "writing in place to a pipe",
+        () -> files.write("pipe", Contents.of("x"), DEFAULT.inPlace()),
+        ErrorCode.NOT_A_FILE);
+  }
+
+  @Check("F2")
+  public void devicesAreNotReadAsFiles(Subject s) {
+    FileSystem files = s.sandbox().files();
+    for (String device : List.of("/dev/zero", "/dev/tty", "/dev/random")) {
+      Expect.thrownAnyOf(
+          "reading " + device,
+          () -> files.read(device, ReadRange.ALL),
+          List.of(InvalidRequest.class, NotFound.class));
+    }
+  }
+
+  @Check("F1")
+  public void relativePathsStartAtTheWorkingFolder(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("here", "x", UTF_8);
+    Expect.equal("x", s.output("cat \"$(pwd)/here\""), "the file in the commands' folder");
+    Expect.equal("x", Contents.text(files, "/workspace/here"), "the file by its full path");
+    Expect.equal("x", Contents.text(files, "./here"), "./here");
+    files.writeText("/workspace/there", "y", UTF_8);
+    Expect.equal("y", Contents.text(files, "there"), "the file by its relative path");
+  }
+
+  @Check("F2")
+  public void readBytesRefusesWhatIsLargerThanItsLimit(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("ten", "0123456789", UTF_8);
+    Expect.equal(10, files.readBytes("ten", 10).length, "the size at the limit");
+    Expect.thrown(
+        "reading 10 bytes with a limit of 9",
+        () -> files.readBytes("ten", 9),
+        ErrorCode.RESOURCE_LIMIT);
+  }
+
+  @Check("F1")
+  public void aFileIsWrittenAsTheUserAskedFor(Subject s) {
+    if (!s.info().support().users()) {
+      throw s.notRun("the provider does not declare users");
+    }
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("shared", 0777);
+    files.changeMode("shared", 0777);
+    files.makeFolder("private", 0700);
+    FileInfo info = files.write("shared/file", Contents.of("x"), DEFAULT.withUser("12345"));
+    Expect.equal(12345L, info.uid(), "the owner of the file");
+    Expect.thrown(
+        "a write where this user may not",
+        () -> files.write("private/file", Contents.of("x"), DEFAULT.withUser("12345")),
+        ErrorCode.PERMISSION_DENIED);
+    files.changeOwner("shared/file", "23456:34567");
+    Expect.equal(23456L, files.stat("shared/file").uid(), "the owner after changeOwner");
+    Expect.equal(34567L, files.stat("shared/file").gid(), "the group after changeOwner");
+  }
+
+  @Check("F1")
+  public void writersOfOneFileDoNotMix(Subject s) {
+    FileSystem files = s.sandbox().files();
+    List<Thread> writers = new java.util.ArrayList<>();
+    List<RuntimeException> failures =
+        java.util.Collections.synchronizedList(new java.util.ArrayList<>());
+    for (int i = 0; i < 8; i++) {
+      String text = Character.toString('a' + i).repeat(300_000);
+      writers.add(
+          Thread.startVirtualThread(
+              () -> {
+                try {
+                  files.writeText("one", text, UTF_8);
+                } catch (RuntimeException e) {
+                  failures.add(e);
+                }
+              }));
+    }
+    writers.forEach(FilesChecks::join);
+    Expect.equal(List.of(), failures, "the failures");
+    String left = Contents.text(files, "one");
+    Expect.equal(left.substring(0, 1).repeat(300_000), left, "the file of the last writer");
+    Expect.equal(List.of("one"), Contents.names(files, "."), "the folder");
+  }
+
+  private static void join(Thread thread) {
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CheckFailed("interrupted while waiting for the writers");
+    }
+  }
+}

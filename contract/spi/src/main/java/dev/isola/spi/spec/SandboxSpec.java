@@ -77,6 +77,29 @@ public record SandboxSpec(
     return new Builder(id);
   }
 
+  /** Returns a builder that starts from this spec. */
+  public Builder toBuilder() {
+    Builder builder = new Builder(id);
+    builder.image = image.orElse(null);
+    builder.env.putAll(env);
+    builder.cwd = cwd.orElse(null);
+    builder.user = user.orElse(null);
+    builder.workspacePath = workspacePath.orElse(null);
+    builder.workspaceMount = workspaceMount;
+    builder.volumes.addAll(volumes);
+    builder.seedFiles.putAll(seedFiles);
+    builder.init = init.orElse(null);
+    builder.startupTimeout = startupTimeout;
+    builder.tags.putAll(tags);
+    builder.ttl = ttl.orElse(null);
+    builder.linger = linger.orElse(null);
+    builder.limits = limits;
+    builder.network = network;
+    builder.containerType = containerType;
+    builder.gpus = gpus;
+    return builder;
+  }
+
   /** Collects the fields; everything but the id has a default. */
   public static final class Builder {
     private final SandboxId id;
@@ -104,6 +127,12 @@ public record SandboxSpec(
 
     public Builder image(String name) {
       image = name;
+      return this;
+    }
+
+    /** Takes back an image: the provider's default is used. */
+    public Builder noImage() {
+      image = null;
       return this;
     }
 

@@ -39,6 +39,14 @@ class SpecDocumentRoundTripTest {
         .isEqualTo(document);
   }
 
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void aBuilderMadeFromASpecMakesTheSameSpec(long seed) {
+    SandboxSpec spec = new Specs(seed).spec();
+    assertThat(spec.toBuilder().build()).isEqualTo(spec);
+    assertThat(spec.toBuilder().noImage().build().image()).isEmpty();
+  }
+
   private static SandboxId noId() {
     throw new AssertionError("the document has an id");
   }

@@ -11,31 +11,31 @@ import java.util.Locale;
 final class SpecCheck {
   private SpecCheck() {}
 
-  static void refuseWhatCannotBe(SandboxSpec spec) {
+  static void refuseWhatCannotBe(String provider, SandboxSpec spec) {
     SpecValidation.refuse(SpecValidation.hostViolations(spec));
-    unlessAllowed(spec.image().isEmpty(), "images");
-    unlessAllowed(spec.gpus() == 0, "gpus");
+    unlessAllowed(provider, spec.image().isEmpty(), "images");
+    unlessAllowed(provider, spec.gpus() == 0, "gpus");
     spec.network()
         .mode()
         .ifPresent(
             mode ->
-                unlessAllowed(
+                unlessAllowed(provider, 
                     mode == NetworkMode.HOST, "network mode " + mode.name().toLowerCase(Locale.ROOT)));
-    unlessAllowed(spec.network().allowDomains().isEmpty(), "network.allowDomains");
-    unlessAllowed(spec.network().blockDomains().isEmpty(), "network.blockDomains");
+    unlessAllowed(provider, spec.network().allowDomains().isEmpty(), "network.allowDomains");
+    unlessAllowed(provider, spec.network().blockDomains().isEmpty(), "network.blockDomains");
     for (Volume volume : spec.volumes()) {
-      unlessAllowed(
+      unlessAllowed(provider, 
           volume.type() == Volume.Type.BIND,
           "volumes of type " + volume.type().name().toLowerCase(Locale.ROOT));
-      unlessAllowed(
+      unlessAllowed(provider, 
           volume.destination().startsWith(spec.workspaceMount() + "/"),
           "mounts outside " + spec.workspaceMount() + " (" + volume.destination() + ")");
     }
   }
 
-  private static void unlessAllowed(boolean allowed, String what) {
+  private static void unlessAllowed(String provider, boolean allowed, String what) {
     if (!allowed) {
-      throw Capability.unsupported(SubprocessProvider.NAME, what);
+      throw Capability.unsupported(provider, what);
     }
   }
 }

@@ -37,10 +37,11 @@ final class SubprocessInfo {
 
   private SubprocessInfo() {}
 
-  static ProviderInfo with(boolean namespaces) {
+  /** Returns the description; {@code images} when something else makes the workspace from one. */
+  static ProviderInfo with(String name, String summary, boolean images, boolean namespaces) {
     SpecSupport support =
         new SpecSupport(
-            false,
+            images,
             ProcessUser.isRoot(),
             Set.of(NetworkMode.HOST),
             namespaces ? Set.of(Volume.Type.BIND) : Set.of(),
@@ -53,8 +54,8 @@ final class SubprocessInfo {
             namespaces ? "to be had" : "not to be had for this user",
             namespaces ? "" : ALLOW_NAMESPACES);
     return new ProviderInfo(
-        SubprocessProvider.NAME,
-        "plain processes of this user; no isolation",
+        name,
+        summary,
         ApiVersion.CURRENT,
         Isolation.PROCESS,
         CAPABILITIES,

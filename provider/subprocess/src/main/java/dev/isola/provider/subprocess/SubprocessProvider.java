@@ -44,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 final class SubprocessProvider implements Provider {
   static final String NAME = "subprocess";
 
+  private final String name;
   private final ProviderContext context;
   private final AgentStarter starter;
   private final SandboxFolders folders;
@@ -51,7 +52,8 @@ final class SubprocessProvider implements Provider {
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private volatile @Nullable ProviderInfo info;
 
-  SubprocessProvider(ProviderContext context) {
+  SubprocessProvider(String name, ProviderContext context) {
+    this.name = name;
     this.context = context;
     this.starter =
         new AgentStarter(context.dataFolder().resolve("bin"), context.instance().value());
@@ -62,7 +64,12 @@ final class SubprocessProvider implements Provider {
   public ProviderInfo info() {
     ProviderInfo known = info;
     if (known == null) {
-      known = SubprocessInfo.with(starter.namespacesAvailable());
+      known =
+          SubprocessInfo.with(
+              name,
+              "plain processes of this user; no isolation",
+              false,
+              starter.namespacesAvailable());
       info = known;
     }
     return known;
@@ -86,7 +93,7 @@ final class SubprocessProvider implements Provider {
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    SpecCheck.refuseWhatCannotBe(spec);
+    SpecCheck.refuseWhatCannotBe(name, spec);
     return turns.take(spec.id(), () -> createInTurn(spec));
   }
 

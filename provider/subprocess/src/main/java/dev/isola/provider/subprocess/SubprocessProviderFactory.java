@@ -14,6 +14,6 @@ public final class SubprocessProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return new SubprocessProvider(context);
+    return new SubprocessProvider(SubprocessProvider.NAME, context);
   }
 }

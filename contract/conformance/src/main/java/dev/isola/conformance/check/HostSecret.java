@@ -1,0 +1,77 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/** A file of the host that no sandbox may read or change, alone in a fresh folder outside of all of them. */
+final class HostSecret implements AutoCloseable {
+  private final String content = "host-secret-" + UUID.randomUUID();
+  private final Path folder;
+  private final Path file;
+
+  HostSecret() {
+    try {
+      folder = Files.createTempDirectory("isola-outside").toRealPath();
+      file = Files.writeString(folder.resolve("secret"), content);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  String folder() {
+    return folder.toString();
+  }
+
+  String file() {
+    return file.toString();
+  }
+
+  /** Returns the content, which is to be found nowhere. */
+  String content() {
+    return content;
+  }
+
+  /** Returns a relative path that climbs {@code levels} folders and then goes down to the file. */
+  String climbing(int levels) {
+    return "../".repeat(levels) + file().substring(1);
+  }
+
+  void isNotIn(String text, String how) {
+    if (text.contains(content)) {
+      throw new CheckFailed("a file of the host was read " + how + ": " + file);
+    }
+  }
+
+  void isNotIn(byte[] bytes, String how) {
+    isNotIn(new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1), how);
+  }
+
+  /** Fails when anything about the folder is not as it was made. */
+  void isUntouched(String how) {
+    try (Stream<Path> entries = Files.walk(folder)) {
+      Expect.equal(
+          List.of(folder, file), entries.sorted().toList(), "the host's folder after " + how);
+      Expect.equal(content, Files.readString(file), "the host's file after " + how);
+    } catch (IOException | UncheckedIOException e) {
+      throw new CheckFailed("the host's folder cannot be read any more after " + how + ": " + e);
+    }
+  }
+
+  @Override
+  public void close() {
+    try (Stream<Path> entries = Files.walk(folder)) {
+      for (Path entry : entries.sorted(java.util.Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(entry);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

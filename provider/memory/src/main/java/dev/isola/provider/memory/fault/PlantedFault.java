@@ -1,0 +1,55 @@
+package dev.isola.provider.memory.fault;
+
+/**
+ * A bug that can be planted, each one seen in the field. It is chosen by the setting {@code fault}
+ * and names the class of checks that must notice it.
+ */
+public enum PlantedFault {
+  /** The inventory goes on showing a sandbox that was destroyed. */
+  DESTROY_LEAVES_SIGHTING("Lifecycle"),
+  /** A failing command looks as if it had succeeded. */
+  EXIT_CODE_LOST("Exec"),
+  /** The timeout kills the command and forgets what it started. */
+  TIMEOUT_SPARES_GRANDCHILDREN("Timeout"),
+  /** Output beyond a mebibyte is thrown away, and neither counted nor reported. */
+  OUTPUT_CUT_SILENTLY("Output"),
+  /** A write goes straight into the file, so a failing one leaves half of it. */
+  WRITE_NOT_ATOMIC("Files"),
+  /** What the sandbox does not have is read from the host. */
+  HOST_FILES_SERVED("FileEscape"),
+  /** A name with {@code ..} in an archive is unpacked where it points. */
+  ARCHIVE_CLIMBS("Trees"),
+  /** A watch does not tell about removals. */
+  REMOVALS_UNSEEN("Watch"),
+  /** A terminal keeps the size it was opened with. */
+  RESIZE_IGNORED("Pty"),
+  /** What a slow reader has not fetched is dropped instead of holding the command back. */
+  SLOW_READER_LOSES("Streams"),
+  /** Attaching replays from the start, whatever offset was asked for. */
+  ATTACH_IGNORES_OFFSET("Background"),
+  /** A second create of the same id replaces the sandbox. */
+  CREATE_REPLACES("Idempotency"),
+  /** Closing the provider forgets its sandboxes. */
+  CLOSE_FORGETS("Recovery"),
+  /** Two creates of one id at once look first and make later, and both make. */
+  CREATE_RACES("Concurrency"),
+  /** A capability is declared and not given. */
+  DECLARES_TOO_MUCH("Honesty"),
+  /** The timeout of commands is declared as enforced and is not. */
+  TIMEOUT_NOT_ENFORCED("Limits"),
+  /** A call on a destroyed sandbox fails with whatever exception is at hand. */
+  FOREIGN_EXCEPTION("Errors"),
+  /** A shell text that starts with a dash is taken for an option. */
+  DASH_IS_AN_OPTION("Regressions");
+
+  private final String group;
+
+  PlantedFault(String group) {
+    this.group = group;
+  }
+
+  /** Returns the class of checks that must notice it, as the kit names it. */
+  public String group() {
+    return group;
+  }
+}

@@ -1,0 +1,98 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Runs git in one folder. Hooks and helpers of the repository are not run: what is in it may have been written by a
+ * sandbox.
+ */
+record Git(Path folder) {
+  private static final long PATIENCE_SECONDS = 120;
+  private static final int LONGEST_ANSWER = 1 << 20;
+
+  /** What git said. */
+  record Answer(int status, String text) {
+    boolean ok() {
+      return status == 0;
+    }
+  }
+
+  /** Runs git; it must succeed. */
+  String need(String... words) {
+    Answer answer = ask(words);
+    if (!answer.ok()) {
+      throw failed(String.join(" ", words), answer.text().strip(), null);
+    }
+    return answer.text().strip();
+  }
+
+  Answer ask(String... words) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                "git",
+                "-C",
+                folder.toString(),
+                "-c",
+                "safe.directory=*",
+                "-c",
+                "core.hooksPath=/dev/null",
+                "-c",
+                "core.fsmonitor=false"));
+    command.addAll(List.of(words));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    Map<String, String> environment = builder.environment();
+    String path = environment.getOrDefault("PATH", "/usr/bin:/bin");
+    environment.clear();
+    environment.put("PATH", path);
+    environment.put("LC_ALL", "C");
+    environment.put("GIT_TERMINAL_PROMPT", "0");
+    return run(builder, words);
+  }
+
+  private Answer run(ProcessBuilder builder, String[] words) {
+    String what = String.join(" ", words);
+    try {
+      Process process = builder.start();
+      try {
+        process.getOutputStream().close();
+        String text =
+            new String(
+                process.getInputStream().readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
+        if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+          throw failed(what, "it did not end within " + PATIENCE_SECONDS + " s", null);
+        }
+        return new Answer(process.exitValue(), text);
+      } finally {
+        process.destroyForcibly();
+      }
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "git cannot be run: " + e.getMessage(),
+              "install git (apt-get install git)")
+          .exception(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(ErrorCode.CANCELLED, "git " + what + " was interrupted", "").exception(e);
+    }
+  }
+
+  private SandboxException failed(
+      String what, String why, @org.jspecify.annotations.Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.SPAWN_FAILED,
+            "git " + what + " failed in " + folder + ": " + why,
+            "check the repository and the ref")
+        .exception(cause);
+  }
+}

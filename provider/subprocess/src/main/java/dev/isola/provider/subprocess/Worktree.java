@@ -1,0 +1,125 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The working tree of one sandbox, on a branch of its own, {@code isola/ID}. Next to it lies a file that names its
+ * repository, written before the tree exists.
+ */
+record Worktree(Path tree, SandboxId id) {
+
+  private Path note() {
+    return tree.resolveSibling(id + ".repository");
+  }
+
+  private String branch() {
+    return "isola/" + id;
+  }
+
+  /** Returns true when there is a tree, or the intent to make one. */
+  boolean exists() {
+    return Files.exists(note());
+  }
+
+  /** Makes the tree from {@code ref} of {@code repository}. */
+  void make(Path repository, String ref) throws IOException {
+    Git git = new Git(repository);
+    if (!git.ask("rev-parse", "--git-dir").ok()) {
+      throw Fault.of(
+              ErrorCode.INVALID_SPEC,
+              "workspacePath is not a git repository: " + repository,
+              "name a repository, or run git init there")
+          .sandbox(id)
+          .exception();
+    }
+    Optional<String> commit = commit(git, ref);
+    if (commit.isEmpty()) {
+      throw Fault.of(
+              ErrorCode.INVALID_SPEC,
+              "image names no commit of " + repository + ": " + ref,
+              "use a branch, a tag or a commit that is there (git branch -a)")
+          .sandbox(id)
+          .exception();
+    }
+    Files.createDirectories(tree.getParent());
+    Files.writeString(note(), repository.toString());
+    git.need("worktree", "add", "--quiet", "-b", branch(), tree.toString(), commit.get());
+  }
+
+  private static Optional<String> commit(Git git, String ref) {
+    Git.Answer answer =
+        git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}");
+    return answer.ok() ? Optional.of(answer.text().strip()) : Optional.empty();
+  }
+
+  /**
+   * Refuses when the tree holds work that is nowhere else: files that are not committed, or commits that no other
+   * branch, tag or remote has.
+   *
+   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK}, saying where the work is
+   */
+  void refuseUnsaved() {
+    if (!Files.isDirectory(tree)) {
+      return;
+    }
+    Git git = new Git(tree);
+    long files = lines(git.need("status", "--porcelain", "--untracked-files=all"));
+    long commits =
+        lines(
+            git.need(
+                "rev-list",
+                "HEAD",
+                "--not",
+                "--exclude=" + branch(), // not --all, which counts HEAD itself as a place
+                "--branches",
+                "--tags",
+                "--remotes"));
+    if (files + commits > 0) {
+      throw Fault.of(
+              ErrorCode.UNSAVED_WORK,
+              "sandbox "
+                  + id
+                  + " has work that is nowhere else: "
+                  + files
+                  + " uncommitted files and "
+                  + commits
+                  + " unpushed commits in "
+                  + tree
+                  + " (branch "
+                  + branch()
+                  + ")",
+              "commit and push or merge it, or destroy with force to lose it")
+          .sandbox(id)
+          .with("folder", tree.toString())
+          .with("branch", branch())
+          .exception();
+    }
+  }
+
+  /** Removes tree, branch and note, whatever is in them. Never fails because something is gone already. */
+  void remove() throws IOException {
+    if (!exists()) {
+      return;
+    }
+    Path repository = Path.of(Files.readString(note()).strip());
+    if (Files.isDirectory(repository)) {
+      Git git = new Git(repository);
+      git.ask("worktree", "remove", "--force", "--force", tree.toString());
+      new SandboxFolder(tree).remove();
+      git.ask("worktree", "prune");
+      git.ask("branch", "--quiet", "-D", branch());
+    }
+    new SandboxFolder(tree).remove();
+    Files.deleteIfExists(note());
+  }
+
+  private static long lines(String text) {
+    return text.lines().filter(line -> !line.isBlank()).count();
+  }
+}

@@ -1,0 +1,212 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Plain processes, each in a fresh working tree of a git repository: the spec's {@code workspacePath} (or the setting
+ * {@code repository}) is the repository, its {@code image} the branch, tag or commit. Several sandboxes work on one
+ * repository side by side. Work that is nowhere else is never removed unless forced.
+ */
+final class WorktreeProvider implements Provider {
+  static final String NAME = "worktree";
+
+  private static final String SUFFIX = ".repository";
+
+  private final ProviderConfig config;
+  private final ProviderContext context;
+  private final SubprocessProvider processes;
+  private final Turns turns = new Turns();
+  private final Path trees;
+
+  WorktreeProvider(ProviderConfig config, ProviderContext context) {
+    this.config = config;
+    this.context = context;
+    this.processes = new SubprocessProvider(NAME, context);
+    this.trees = context.dataFolder().resolve("trees");
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return SubprocessInfo.with(
+        NAME,
+        "plain processes in a fresh git worktree; no isolation",
+        true,
+        processes.info().requirements().getFirst().present());
+  }
+
+  @Override
+  public Health health() {
+    try {
+      new Git(Path.of("/")).need("--version");
+    } catch (SandboxException e) {
+      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+    }
+    return processes.health();
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    SpecValidation.refuse(SpecValidation.hostViolations(spec));
+    return turns.take(spec.id(), () -> createInTurn(spec));
+  }
+
+  private Sandbox createInTurn(SandboxSpec spec) {
+    Optional<Sandbox> existing = processes.attach(spec.id());
+    if (existing.isPresent()) {
+      return existing.get();
+    }
+    Worktree worktree = worktree(spec.id());
+    if (worktree.exists()) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "there is a working tree of a sandbox " + spec.id() + " already: " + worktree.tree(),
+              "destroy it first, or use another id")
+          .sandbox(spec.id())
+          .exception();
+    }
+    try {
+      worktree.make(repository(spec), spec.image().orElse("HEAD"));
+      return processes.create(
+          spec.toBuilder().noImage().workspacePath(worktree.tree()).build());
+    } catch (IOException e) {
+      removeAfter(worktree, e);
+      throw Fault.of(
+              ErrorCode.SPAWN_FAILED,
+              "the working tree cannot be made: " + e.getMessage(),
+              "check space and rights of " + trees)
+          .sandbox(spec.id())
+          .exception(e);
+    } catch (RuntimeException e) {
+      removeAfter(worktree, e);
+      throw e;
+    }
+  }
+
+  private Path repository(SandboxSpec spec) {
+    return spec.workspacePath()
+        .or(() -> config.get("repository").map(Path::of))
+        .orElseThrow(
+            () ->
+                Fault.of(
+                        ErrorCode.INVALID_SPEC,
+                        "workspacePath is missing: a worktree needs a repository",
+                        "set workspacePath, or the provider's setting repository")
+                    .sandbox(spec.id())
+                    .exception());
+  }
+
+  private static void removeAfter(Worktree worktree, Exception because) {
+    try {
+      worktree.remove();
+    } catch (IOException | SandboxException e) {
+      because.addSuppressed(e);
+    }
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return processes.attach(id);
+  }
+
+  @Override
+  public List<Sighting> inventory() {
+    List<Sighting> found = new ArrayList<>(processes.inventory());
+    Set<SandboxId> known = new HashSet<>();
+    found.forEach(sighting -> known.add(sighting.id()));
+    for (SandboxId id : notedTrees()) {
+      if (known.add(id)) {
+        found.add(
+            new Sighting(
+                id,
+                SandboxState.ERROR,
+                context.clock().instant(),
+                Map.of("workspace", worktree(id).tree().toString())));
+      }
+    }
+    return found;
+  }
+
+  private List<SandboxId> notedTrees() {
+    List<SandboxId> found = new ArrayList<>();
+    if (!Files.isDirectory(trees)) {
+      return found;
+    }
+    try (DirectoryStream<Path> notes = Files.newDirectoryStream(trees, "*" + SUFFIX)) {
+      for (Path note : notes) {
+        String name = note.getFileName().toString();
+        found.add(new SandboxId(name.substring(0, name.length() - SUFFIX.length())));
+      }
+      return found;
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the working trees cannot be listed: " + e.getMessage(),
+              "check the rights of " + trees)
+          .exception(e);
+    }
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {
+    turns.take(
+        id,
+        () -> {
+          destroyInTurn(id, how);
+          return id;
+        });
+  }
+
+  private void destroyInTurn(SandboxId id, Destroy how) {
+    Worktree worktree = worktree(id);
+    if (!how.force()) {
+      worktree.refuseUnsaved();
+    }
+    processes.destroy(id, how);
+    if (!how.force()) {
+      worktree.refuseUnsaved(); // of a last moment; the processes are gone, the work stays
+    }
+    try {
+      worktree.remove();
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the working tree of sandbox " + id + " cannot be removed: " + e.getMessage(),
+              "remove what holds it and destroy again")
+          .sandbox(id)
+          .exception(e);
+    }
+  }
+
+  private Worktree worktree(SandboxId id) {
+    return new Worktree(trees.resolve(id.value()), id);
+  }
+
+  @Override
+  public void close() {
+    processes.close();
+  }
+}
