@@ -1,7 +1,8 @@
 package dev.isola.spi;
 
 /**
- * How strong the wall is, weakest first. A caller may require a floor; {@code compareTo} is the order.
+ * How strong the wall is, weakest first. A caller may require a floor; {@code compareTo} is the
+ * order.
  */
 public enum Isolation {
   /** None: the command is a process of the host with the rights of its user. */

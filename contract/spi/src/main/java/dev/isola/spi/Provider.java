@@ -5,29 +5,36 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A backend. All methods block, may be called from any thread, concurrently, also for the same sandbox, and throw only
- * {@link dev.isola.spi.error.SandboxException}.
+ * A backend. All methods block, may be called from any thread, concurrently, also for the same
+ * sandbox, and throw only {@link dev.isola.spi.error.SandboxException}.
  */
 public interface Provider extends AutoCloseable {
 
   /** Describes the provider on this machine. Cheap after the first call. */
   ProviderInfo info();
 
-  /** Tells whether create could work now. Fast, leaves nothing behind. Called every 30 s and by {@code doctor}. */
+  /**
+   * Tells whether create could work now. Fast, leaves nothing behind. Called every 30 s and by
+   * {@code doctor}.
+   */
   Health health();
 
   /**
-   * Makes a running sandbox. Idempotent by {@code spec.id()}: when that sandbox exists already it is returned. When this
-   * throws, nothing is left, except after {@link dev.isola.spi.error.OutcomeUnknown}, where {@link #inventory()} tells.
+   * Makes a running sandbox. Idempotent by {@code spec.id()}: when that sandbox exists already it
+   * is returned. When this throws, nothing is left, except after {@link
+   * dev.isola.spi.error.OutcomeUnknown}, where {@link #inventory()} tells.
    *
-   * @throws dev.isola.spi.error.Unsupported when the spec asks for something the provider does not do
+   * @throws dev.isola.spi.error.Unsupported when the spec asks for something the provider does not
+   *     do
    * @throws dev.isola.spi.error.ProviderUnavailable when the backend fails
-   * @throws dev.isola.spi.error.DeadlineExceeded when it takes longer than the spec's startup timeout
+   * @throws dev.isola.spi.error.DeadlineExceeded when it takes longer than the spec's startup
+   *     timeout
    */
   Sandbox create(SandboxSpec spec);
 
   /**
-   * Finds a sandbox that an earlier process made, and connects to it. Empty when it does not exist (any more).
+   * Finds a sandbox that an earlier process made, and connects to it. Empty when it does not exist
+   * (any more).
    */
   Optional<Sandbox> attach(SandboxId id);
 
@@ -35,10 +42,11 @@ public interface Provider extends AutoCloseable {
   List<Sighting> inventory();
 
   /**
-   * Removes a sandbox and everything of it; returns when nothing is left. Succeeds silently when there is nothing. May
-   * be called by expiry, by a person and by recovery at once.
+   * Removes a sandbox and everything of it; returns when nothing is left. Succeeds silently when
+   * there is nothing. May be called by expiry, by a person and by recovery at once.
    *
-   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK} when it would lose work and is not forced
+   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK} when it would lose work and is
+   *     not forced
    */
   void destroy(SandboxId id, Destroy how);
 

@@ -2,12 +2,16 @@ package dev.isola.spi;
 
 /**
  * Makes a provider. Found by {@link java.util.ServiceLoader}: one line in {@code
- * META-INF/services/dev.isola.spi.ProviderFactory} adds a backend. Must be cheap to load and to ask for its name.
+ * META-INF/services/dev.isola.spi.ProviderFactory} adds a backend. Must be cheap to load and to ask
+ * for its name.
  */
 public interface ProviderFactory {
   /** Returns the provider's name: lower-case letters, digits and dashes. */
   String name();
 
-  /** Makes the provider. Called once per name and config; must not fail because the backend is missing (see health). */
+  /**
+   * Makes the provider. Called once per name and config; must not fail because the backend is
+   * missing (see health).
+   */
   Provider create(ProviderConfig config, ProviderContext context);
 }

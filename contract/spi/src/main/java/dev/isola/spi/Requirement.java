@@ -8,4 +8,5 @@ package dev.isola.spi;
  * @param detail what was found
  * @param fix what a person does to get it; empty when present
  */
-public record Requirement(String name, boolean necessary, boolean present, String detail, String fix) {}
+public record Requirement(
+    String name, boolean necessary, boolean present, String detail, String fix) {}

@@ -9,8 +9,9 @@ import dev.isola.spi.file.FileSystem;
 import java.util.Optional;
 
 /**
- * One sandbox. All methods may be called from any thread. After it is destroyed every call but {@link #id()} and {@link
- * #state()} throws {@link dev.isola.spi.error.Gone} or {@link dev.isola.spi.error.NotFound}.
+ * One sandbox. All methods may be called from any thread. After it is destroyed every call but
+ * {@link #id()} and {@link #state()} throws {@link dev.isola.spi.error.Gone} or {@link
+ * dev.isola.spi.error.NotFound}.
  */
 public interface Sandbox {
   SandboxId id();
@@ -21,13 +22,14 @@ public interface Sandbox {
   /**
    * Starts a command.
    *
-   * @throws dev.isola.spi.error.InvalidRequest with {@code COMMAND_NOT_FOUND}, {@code COMMAND_NOT_EXECUTABLE}, {@code
-   *     USER_NOT_FOUND} or for a working folder that is not there
+   * @throws dev.isola.spi.error.InvalidRequest with {@code COMMAND_NOT_FOUND}, {@code
+   *     COMMAND_NOT_EXECUTABLE}, {@code USER_NOT_FOUND} or for a working folder that is not there
    */
   Execution start(Command command);
 
   /**
-   * Runs a command to its end. Interrupting the calling thread kills it. A timeout is a result, not an exception.
+   * Runs a command to its end. Interrupting the calling thread kills it. A timeout is a result, not
+   * an exception.
    */
   default ExecResult run(Command command, OutputLimit limit) {
     return ExecResult.collect(start(command), command, limit);

@@ -4,7 +4,10 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.random.RandomGenerator;
 
-/** Names one sandbox. Lower-case letters and digits, at most 32, so that it can stand in a host name. */
+/**
+ * Names one sandbox. Lower-case letters and digits, at most 32, so that it can stand in a host
+ * name.
+ */
 public record SandboxId(String value) implements Comparable<SandboxId> {
   private static final String ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 

@@ -47,13 +47,21 @@ public enum SandboxState {
     }
     throw Fault.of(
             ErrorCode.ILLEGAL_STATE,
-            "sandbox " + id + " is " + name().toLowerCase(Locale.ROOT) + " and cannot become " + next.name().toLowerCase(Locale.ROOT),
-            next().isEmpty() ? "create a new sandbox" : "from here it can only become " + names(next()))
+            "sandbox "
+                + id
+                + " is "
+                + name().toLowerCase(Locale.ROOT)
+                + " and cannot become "
+                + next.name().toLowerCase(Locale.ROOT),
+            next().isEmpty()
+                ? "create a new sandbox"
+                : "from here it can only become " + names(next()))
         .sandbox(id)
         .exception();
   }
 
   private static String names(Set<SandboxState> states) {
-    return String.join(" or ", states.stream().map(s -> s.name().toLowerCase(Locale.ROOT)).toList());
+    return String.join(
+        " or ", states.stream().map(s -> s.name().toLowerCase(Locale.ROOT)).toList());
   }
 }

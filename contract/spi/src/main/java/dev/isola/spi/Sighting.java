@@ -6,10 +6,12 @@ import java.util.Map;
 /**
  * Something of this instance that exists at a backend.
  *
- * @param state as the backend shows it; {@link SandboxState#ERROR} for remains, such as a folder without its process
+ * @param state as the backend shows it; {@link SandboxState#ERROR} for remains, such as a folder
+ *     without its process
  * @param details for a person: process ids, folders
  */
-public record Sighting(SandboxId id, SandboxState state, Instant createdAt, Map<String, String> details) {
+public record Sighting(
+    SandboxId id, SandboxState state, Instant createdAt, Map<String, String> details) {
   public Sighting {
     details = Map.copyOf(details);
   }

@@ -6,8 +6,9 @@ import dev.isola.spi.spec.Volume;
 import java.util.Set;
 
 /**
- * What of a spec a provider can honour on this machine. A spec that asks for something that is not in here is refused by
- * name; limits that are not enforced are accepted and reported as such, and refused only where the caller requires them.
+ * What of a spec a provider can honour on this machine. A spec that asks for something that is not
+ * in here is refused by name; limits that are not enforced are accepted and reported as such, and
+ * refused only where the caller requires them.
  *
  * @param images whether a spec may name an image
  * @param users whether commands may run as another user

@@ -9,7 +9,10 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
-/** Makes arbitrary values from a seed; a failing test names its seed, and that seed makes the same values again. */
+/**
+ * Makes arbitrary values from a seed; a failing test names its seed, and that seed makes the same
+ * values again.
+ */
 public final class Generator {
   private final SplittableRandom random;
 

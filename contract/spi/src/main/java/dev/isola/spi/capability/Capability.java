@@ -8,8 +8,8 @@ import java.util.Optional;
 
 /**
  * Something a sandbox can do beyond the required. A provider that declares one ({@link
- * dev.isola.spi.ProviderInfo#capabilities()}) returns it from {@link dev.isola.spi.Sandbox#as}, and one that does not,
- * does not: the conformance kit holds both.
+ * dev.isola.spi.ProviderInfo#capabilities()}) returns it from {@link dev.isola.spi.Sandbox#as}, and
+ * one that does not, does not: the conformance kit holds both.
  */
 public sealed interface Capability
     permits Attaching, Terminals, Watching, PortDialing, UsageReporting, Pausing, Renewing {
@@ -28,7 +28,10 @@ public sealed interface Capability
 
   /** Returns the name used in reports and errors: {@code port-dialing} for {@link PortDialing}. */
   static String nameOf(Class<? extends Capability> capability) {
-    return capability.getSimpleName().replaceAll("(?<=.)([A-Z])", "-$1").toLowerCase(java.util.Locale.ROOT);
+    return capability
+        .getSimpleName()
+        .replaceAll("(?<=.)([A-Z])", "-$1")
+        .toLowerCase(java.util.Locale.ROOT);
   }
 
   static Optional<Class<? extends Capability>> named(String name) {

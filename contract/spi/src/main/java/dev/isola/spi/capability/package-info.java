@@ -1,4 +1,7 @@
-/** What a sandbox may be able to do beyond the required: a closed set, each declared by the provider that has it. */
+/**
+ * What a sandbox may be able to do beyond the required: a closed set, each declared by the provider
+ * that has it.
+ */
 @NullMarked
 package dev.isola.spi.capability;
 

@@ -1,8 +1,9 @@
 package dev.isola.spi.error;
 
 /**
- * The stable names of everything that can go wrong. They appear in API answers, in logs and in the ledger, so a constant
- * is never renamed. Type, category and HTTP status follow from the code and from nothing else.
+ * The stable names of everything that can go wrong. They appear in API answers, in logs and in the
+ * ledger, so a constant is never renamed. Type, category and HTTP status follow from the code and
+ * from nothing else.
  */
 public enum ErrorCode {
   INVALID_REQUEST(Kind.INVALID_REQUEST),

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Everything there is to say about one failure. It is the only way to make a {@link SandboxException}: the code picks the
- * class.
+ * Everything there is to say about one failure. It is the only way to make a {@link
+ * SandboxException}: the code picks the class.
  *
  * <pre>{@code
  * throw Fault.of(FILE_NOT_FOUND, "no such file: " + path, "list the folder to see what is there")
@@ -25,7 +25,12 @@ import java.util.Optional;
  * @param context further facts for machines; never a secret
  */
 public record Fault(
-    ErrorCode code, String what, String remedy, Optional<SandboxId> sandbox, Map<String, String> context, Instant at) {
+    ErrorCode code,
+    String what,
+    String remedy,
+    Optional<SandboxId> sandbox,
+    Map<String, String> context,
+    Instant at) {
 
   public Fault {
     requireNonNull(code, "code");

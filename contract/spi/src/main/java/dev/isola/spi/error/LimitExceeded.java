@@ -2,7 +2,10 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that a limit was met: context has {@code resource}, {@code limit} and {@code actual} where they are known. */
+/**
+ * Says that a limit was met: context has {@code resource}, {@code limit} and {@code actual} where
+ * they are known.
+ */
 public final class LimitExceeded extends SandboxException {
   private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,10 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the request went out and the answer was lost: it may have happened. Never retried by Isola. */
+/**
+ * Says that the request went out and the answer was lost: it may have happened. Never retried by
+ * Isola.
+ */
 public final class OutcomeUnknown extends SandboxException {
   private static final long serialVersionUID = 1L;
 

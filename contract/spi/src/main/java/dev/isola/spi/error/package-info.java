@@ -1,4 +1,6 @@
-/** What can go wrong: one sealed exception, one enumeration of stable codes, one way to make them. */
+/**
+ * What can go wrong: one sealed exception, one enumeration of stable codes, one way to make them.
+ */
 @NullMarked
 package dev.isola.spi.error;
 

@@ -10,14 +10,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What to run. {@link #shell} gives the text to {@code /bin/sh -c}, with any arguments quoted and appended; {@link #argv}
- * runs a program directly, arguments literal. The other properties are added with the {@code with} methods, each of which
- * returns a new command.
+ * What to run. {@link #shell} gives the text to {@code /bin/sh -c}, with any arguments quoted and
+ * appended; {@link #argv} runs a program directly, arguments literal. The other properties are
+ * added with the {@code with} methods, each of which returns a new command.
  *
  * @param env added to the sandbox's own environment
  * @param cwd inside the sandbox; its working folder when empty
  * @param user a name or number, {@code user:group} too; the sandbox's user when empty
- * @param stdin whether the command gets an open standard input; otherwise it reads end of file at once
+ * @param stdin whether the command gets an open standard input; otherwise it reads end of file at
+ *     once
  * @param timeout after which its whole process tree is killed
  * @param tag a name of the caller's, shown in the list of executions
  */
@@ -60,7 +61,9 @@ public record Command(
     }
     if (!problems.isEmpty()) {
       throw Fault.of(
-              ErrorCode.INVALID_REQUEST, "the command is invalid: " + String.join(", ", problems), "correct these fields")
+              ErrorCode.INVALID_REQUEST,
+              "the command is invalid: " + String.join(", ", problems),
+              "correct these fields")
           .exception();
     }
   }
@@ -73,7 +76,14 @@ public record Command(
 
   public static Command shell(String text, String... args) {
     return new Command(
-        Mode.SHELL, text, List.of(args), Map.of(), Optional.empty(), Optional.empty(), false, Optional.empty(),
+        Mode.SHELL,
+        text,
+        List.of(args),
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        false,
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -83,7 +93,14 @@ public record Command(
 
   public static Command argv(String program, List<String> args) {
     return new Command(
-        Mode.ARGV, program, args, Map.of(), Optional.empty(), Optional.empty(), false, Optional.empty(),
+        Mode.ARGV,
+        program,
+        args,
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        false,
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -144,7 +161,11 @@ public record Command(
   }
 
   private static String quoteIfNeeded(String word) {
-    boolean plain = !word.isEmpty() && word.chars().allMatch(c -> c < 128 && (Character.isLetterOrDigit(c) || "@%+=:,./-_".indexOf(c) >= 0));
+    boolean plain =
+        !word.isEmpty()
+            && word.chars()
+                .allMatch(
+                    c -> c < 128 && (Character.isLetterOrDigit(c) || "@%+=:,./-_".indexOf(c) >= 0));
     return plain ? word : quote(word);
   }
 

@@ -25,8 +25,8 @@ public record ExecResult(
   }
 
   /**
-   * Runs {@code execution} to its end, keeping its output within {@code limit}. Interrupting the calling thread kills the
-   * command. The execution is closed in any case.
+   * Runs {@code execution} to its end, keeping its output within {@code limit}. Interrupting the
+   * calling thread kills the command. The execution is closed in any case.
    *
    * @throws dev.isola.spi.error.SandboxException when the sandbox fails under the command
    */

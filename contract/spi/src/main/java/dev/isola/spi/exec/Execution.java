@@ -5,14 +5,15 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A command that runs, or ran. The handle may be used from any thread; {@link #read()} and {@link #await()} from one at a
- * time.
+ * A command that runs, or ran. The handle may be used from any thread; {@link #read()} and {@link
+ * #await()} from one at a time.
  *
- * <p>Output has back-pressure: a command whose output nobody reads is held back once the bounded buffers on the way are
- * full. Nothing is dropped while somebody is attached.
+ * <p>Output has back-pressure: a command whose output nobody reads is held back once the bounded
+ * buffers on the way are full. Nothing is dropped while somebody is attached.
  *
- * <p>The command does not depend on the handle: {@link #close()} only lets go, and the command goes on. Where the
- * provider declares {@link dev.isola.spi.capability.Attaching} it can be found again, from another process too.
+ * <p>The command does not depend on the handle: {@link #close()} only lets go, and the command goes
+ * on. Where the provider declares {@link dev.isola.spi.capability.Attaching} it can be found again,
+ * from another process too.
  */
 public interface Execution extends AutoCloseable {
 
@@ -22,9 +23,9 @@ public interface Execution extends AutoCloseable {
   long pid();
 
   /**
-   * Returns the command's standard input. Closing it is end of file for the command. Writes block while the command does
-   * not read, and throw {@code IOException} once it has ended; what a command that closed its input is sent is thrown
-   * away.
+   * Returns the command's standard input. Closing it is end of file for the command. Writes block
+   * while the command does not read, and throw {@code IOException} once it has ended; what a
+   * command that closed its input is sent is thrown away.
    */
   OutputStream stdin();
 
@@ -32,7 +33,8 @@ public interface Execution extends AutoCloseable {
    * Waits for the next piece of output; empty once the command has ended and everything was read.
    *
    * @throws dev.isola.spi.error.OutcomeUnknown when the sandbox was lost
-   * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} when the thread is interrupted
+   * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} when the thread is
+   *     interrupted
    */
   Optional<Output> read();
 
@@ -48,7 +50,10 @@ public interface Execution extends AutoCloseable {
   /** Signals the command's process group. Does nothing when it has ended. */
   void signal(Signal signal);
 
-  /** Kills the whole process tree, whatever it did to get away. Does nothing when there is nothing left. */
+  /**
+   * Kills the whole process tree, whatever it did to get away. Does nothing when there is nothing
+   * left.
+   */
   void kill();
 
   /** Lets go of the handle; the command goes on. */

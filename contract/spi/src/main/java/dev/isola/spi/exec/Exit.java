@@ -20,7 +20,10 @@ public sealed interface Exit {
   /** The sandbox went away under it. */
   record Lost(String why) implements Exit {}
 
-  /** Returns the code a shell would show: the exit code, 128 plus the signal, 124 on a timeout, 137 out of memory. */
+  /**
+   * Returns the code a shell would show: the exit code, 128 plus the signal, 124 on a timeout, 137
+   * out of memory.
+   */
   default int shellCode() {
     return switch (this) {
       case Exited(int code) -> code;

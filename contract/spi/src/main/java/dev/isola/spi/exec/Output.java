@@ -4,8 +4,8 @@ import dev.isola.spi.Bytes;
 import java.time.Instant;
 
 /**
- * A piece of what a command wrote. Offsets count the bytes of all channels together, in the order the sandbox read them,
- * from 0; they are what a reader keeps to come back later.
+ * A piece of what a command wrote. Offsets count the bytes of all channels together, in the order
+ * the sandbox read them, from 0; they are what a reader keeps to come back later.
  */
 public sealed interface Output {
   /** Returns where this piece starts. */

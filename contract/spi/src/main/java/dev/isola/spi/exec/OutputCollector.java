@@ -3,7 +3,10 @@ package dev.isola.spi.exec;
 import dev.isola.spi.Bytes;
 import java.util.Arrays;
 
-/** Keeps the head and the tail of one channel in bounded memory: the head grows as it fills, the tail is a ring. */
+/**
+ * Keeps the head and the tail of one channel in bounded memory: the head grows as it fills, the
+ * tail is a ring.
+ */
 final class OutputCollector {
   private final OutputLimit limit;
   private byte[] head = new byte[0];
@@ -82,7 +85,9 @@ final class OutputCollector {
   }
 
   private static byte[] grown(byte[] array, int needed, int most) {
-    return array.length >= needed ? array : Arrays.copyOf(array, capacity(array.length, needed, most));
+    return array.length >= needed
+        ? array
+        : Arrays.copyOf(array, capacity(array.length, needed, most));
   }
 
   private static int capacity(int now, long needed, int most) {

@@ -25,7 +25,8 @@ public record FileInfo(
 
   /** Returns the last part of the path. */
   public String name() {
-    String trimmed = path.length() > 1 && path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+    String trimmed =
+        path.length() > 1 && path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
     return trimmed.substring(trimmed.lastIndexOf('/') + 1);
   }
 }

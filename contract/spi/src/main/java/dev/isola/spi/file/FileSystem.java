@@ -13,23 +13,27 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The files of one sandbox. Every call may be made from any thread. Content is streamed: no call holds a file in memory
- * unless its name says bytes or text.
+ * The files of one sandbox. Every call may be made from any thread. Content is streamed: no call
+ * holds a file in memory unless its name says bytes or text.
  *
- * <p>Where the sandbox shares the host's files, nothing outside the workspace is ever read or written: a path or link
- * that leads out is refused with {@code PATH_OUTSIDE}, also while it is being swapped under us.
+ * <p>Where the sandbox shares the host's files, nothing outside the workspace is ever read or
+ * written: a path or link that leads out is refused with {@code PATH_OUTSIDE}, also while it is
+ * being swapped under us.
  *
- * <p>Throughout: a missing path is {@link NotFound} with {@code FILE_NOT_FOUND}; after destroy every call is {@link
- * dev.isola.spi.error.Gone} or {@code NotFound}.
+ * <p>Throughout: a missing path is {@link NotFound} with {@code FILE_NOT_FOUND}; after destroy
+ * every call is {@link dev.isola.spi.error.Gone} or {@code NotFound}.
  */
 public interface FileSystem {
 
-  /** Opens a regular file for reading. The caller closes the stream; closing early costs nothing. */
+  /**
+   * Opens a regular file for reading. The caller closes the stream; closing early costs nothing.
+   */
   InputStream read(String path, ReadRange range);
 
   /**
-   * Writes a file from {@code content}, making missing parent folders. When {@code content} fails or the sandbox is lost
-   * an atomic write leaves nothing behind and an existing file as it was. {@code content} is not closed.
+   * Writes a file from {@code content}, making missing parent folders. When {@code content} fails
+   * or the sandbox is lost an atomic write leaves nothing behind and an existing file as it was.
+   * {@code content} is not closed.
    *
    * @return the file as it is now
    */
@@ -39,14 +43,14 @@ public interface FileSystem {
   FileInfo stat(String path);
 
   /**
-   * Lists a folder, {@code depth} levels deep (1 is its own entries, 0 is everything beneath). Links are not followed.
-   * Entries arrive as the stream is consumed; close it.
+   * Lists a folder, {@code depth} levels deep (1 is its own entries, 0 is everything beneath).
+   * Links are not followed. Entries arrive as the stream is consumed; close it.
    */
   Stream<FileInfo> list(String path, int depth);
 
   /**
-   * Finds paths beneath {@code base} that match {@code pattern}: {@code *}, {@code ?}, {@code [a-z]} within one name,
-   * {@code **} across folders. Close the stream.
+   * Finds paths beneath {@code base} that match {@code pattern}: {@code *}, {@code ?}, {@code
+   * [a-z]} within one name, {@code **} across folders. Close the stream.
    */
   Stream<FileInfo> glob(String base, String pattern);
 
@@ -57,7 +61,8 @@ public interface FileSystem {
   void move(String from, String to, boolean replace);
 
   /**
-   * Removes a file, a link (never what it points to) or an empty folder, or with {@code recursive} a whole tree.
+   * Removes a file, a link (never what it points to) or an empty folder, or with {@code recursive}
+   * a whole tree.
    */
   void remove(String path, boolean recursive);
 
@@ -69,7 +74,10 @@ public interface FileSystem {
   /** Makes {@code link} point to {@code target}, which is stored as written. */
   void makeLink(String link, String target);
 
-  /** Returns the extended attributes of {@code path} in the {@code user.} space, without that prefix. */
+  /**
+   * Returns the extended attributes of {@code path} in the {@code user.} space, without that
+   * prefix.
+   */
   Map<String, Bytes> attributes(String path);
 
   void setAttribute(String path, String name, Bytes value);
@@ -77,14 +85,15 @@ public interface FileSystem {
   void removeAttribute(String path, String name);
 
   /**
-   * Packs {@code path} as a tar archive while it is read. Paths that match one of {@code excludes} are left out. Close
-   * the stream.
+   * Packs {@code path} as a tar archive while it is read. Paths that match one of {@code excludes}
+   * are left out. Close the stream.
    */
   InputStream exportTree(String path, List<String> excludes);
 
   /**
-   * Unpacks a tar archive beneath the folder {@code path}, which is made when missing. Absolute names, {@code ..}, links
-   * that lead out, devices and pipes are refused with {@code BAD_ARCHIVE}; what was unpacked before stays.
+   * Unpacks a tar archive beneath the folder {@code path}, which is made when missing. Absolute
+   * names, {@code ..}, links that lead out, devices and pipes are refused with {@code BAD_ARCHIVE};
+   * what was unpacked before stays.
    */
   TreeSummary importTree(String path, InputStream archive, TreeLimits limits);
 
@@ -100,7 +109,10 @@ public interface FileSystem {
     }
   }
 
-  /** Reads a whole file of at most {@code limit} bytes; a larger one is {@code RESOURCE_LIMIT}, not cut. */
+  /**
+   * Reads a whole file of at most {@code limit} bytes; a larger one is {@code RESOURCE_LIMIT}, not
+   * cut.
+   */
   default byte[] readBytes(String path, int limit) {
     try (InputStream in = read(path, new ReadRange(0, limit + 1L))) {
       byte[] content = in.readNBytes(limit == Integer.MAX_VALUE ? limit : limit + 1);
@@ -116,7 +128,9 @@ public interface FileSystem {
       return content;
     } catch (IOException e) {
       throw Fault.of(
-              ErrorCode.OUTCOME_UNKNOWN, path + " could not be read: " + e.getMessage(), "try again")
+              ErrorCode.OUTCOME_UNKNOWN,
+              path + " could not be read: " + e.getMessage(),
+              "try again")
           .exception(e);
     }
   }

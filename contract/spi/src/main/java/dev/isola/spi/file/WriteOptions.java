@@ -5,7 +5,8 @@ import java.util.Optional;
 /**
  * How a file is written.
  *
- * @param mode permission bits; when empty an existing file keeps its own and a new one gets {@code 0644}
+ * @param mode permission bits; when empty an existing file keeps its own and a new one gets {@code
+ *     0644}
  * @param user whose rights are used and who owns a new file; the sandbox's user when empty
  * @param atomic the file appears whole or not at all
  * @param exclusive fail with {@code FILE_EXISTS} when it is there already
@@ -13,7 +14,12 @@ import java.util.Optional;
  * @param sync reach the disk before returning
  */
 public record WriteOptions(
-    Optional<Integer> mode, Optional<String> user, boolean atomic, boolean exclusive, boolean append, boolean sync) {
+    Optional<Integer> mode,
+    Optional<String> user,
+    boolean atomic,
+    boolean exclusive,
+    boolean append,
+    boolean sync) {
 
   /** Atomic, replacing, parents made as needed. */
   public static final WriteOptions DEFAULT =

@@ -6,7 +6,9 @@ import java.util.Optional;
 
 /** The versions of the spec's document form. Providers only ever see the current one. */
 public enum ApiVersion {
-  /** Flat: {@code networkMode}, {@code resourceLimits} with {@code cpuCount} and {@code memoryMB}. */
+  /**
+   * Flat: {@code networkMode}, {@code resourceLimits} with {@code cpuCount} and {@code memoryMB}.
+   */
   V1,
   /** {@code resources} and {@code network} as objects of their own. */
   V2;

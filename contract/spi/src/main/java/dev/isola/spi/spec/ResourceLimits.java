@@ -22,15 +22,18 @@ public record ResourceLimits(
       new ResourceLimits(1, 1024, 10_240, 1024, 100, 100, Optional.empty());
 
   public ResourceLimits withCpu(double cores) {
-    return new ResourceLimits(cores, memoryMb, diskMb, fileDescriptors, processes, bandwidthMbps, timeout);
+    return new ResourceLimits(
+        cores, memoryMb, diskMb, fileDescriptors, processes, bandwidthMbps, timeout);
   }
 
   public ResourceLimits withMemoryMb(long megabytes) {
-    return new ResourceLimits(cpu, megabytes, diskMb, fileDescriptors, processes, bandwidthMbps, timeout);
+    return new ResourceLimits(
+        cpu, megabytes, diskMb, fileDescriptors, processes, bandwidthMbps, timeout);
   }
 
   public ResourceLimits withDiskMb(long megabytes) {
-    return new ResourceLimits(cpu, memoryMb, megabytes, fileDescriptors, processes, bandwidthMbps, timeout);
+    return new ResourceLimits(
+        cpu, memoryMb, megabytes, fileDescriptors, processes, bandwidthMbps, timeout);
   }
 
   public ResourceLimits withFileDescriptors(int count) {
@@ -38,10 +41,12 @@ public record ResourceLimits(
   }
 
   public ResourceLimits withProcesses(int count) {
-    return new ResourceLimits(cpu, memoryMb, diskMb, fileDescriptors, count, bandwidthMbps, timeout);
+    return new ResourceLimits(
+        cpu, memoryMb, diskMb, fileDescriptors, count, bandwidthMbps, timeout);
   }
 
   public ResourceLimits withTimeout(Duration limit) {
-    return new ResourceLimits(cpu, memoryMb, diskMb, fileDescriptors, processes, bandwidthMbps, Optional.of(limit));
+    return new ResourceLimits(
+        cpu, memoryMb, diskMb, fileDescriptors, processes, bandwidthMbps, Optional.of(limit));
   }
 }

@@ -14,15 +14,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was asked: everything a provider needs to make a sandbox. Always valid: {@link Builder#build()} refuses anything
- * else and names every wrong field at once.
+ * What was asked: everything a provider needs to make a sandbox. Always valid: {@link
+ * Builder#build()} refuses anything else and names every wrong field at once.
  *
  * @param id chosen by the caller or the engine; create is idempotent by it
  * @param image what the file system is made from; the provider's default when empty
  * @param env environment of every command
  * @param cwd working folder of commands; {@code workspaceMount} when empty
  * @param user who commands run as; the image's or provider's default when empty
- * @param workspacePath a folder of the host used as the workspace, and left there on destroy; a fresh one when empty
+ * @param workspacePath a folder of the host used as the workspace, and left there on destroy; a
+ *     fresh one when empty
  * @param workspaceMount where the workspace is inside
  * @param volumes further mounts
  * @param seedFiles files that are there before the first command
@@ -30,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param startupTimeout how long create may take
  * @param tags the caller's own, for filters
  * @param ttl after which it ends by itself; empty for no end
- * @param linger how long it goes on when its owner's connection is lost: empty until the ttl (the owner comes back), zero
- *     not at all (it belongs to one short-lived caller)
+ * @param linger how long it goes on when its owner's connection is lost: empty until the ttl (the
+ *     owner comes back), zero not at all (it belongs to one short-lived caller)
  * @param gpus how many are needed
  */
 public record SandboxSpec(
@@ -224,7 +225,8 @@ public record SandboxSpec(
     /**
      * Returns the spec.
      *
-     * @throws dev.isola.spi.error.InvalidRequest with {@code INVALID_SPEC}, naming every wrong field
+     * @throws dev.isola.spi.error.InvalidRequest with {@code INVALID_SPEC}, naming every wrong
+     *     field
      */
     public SandboxSpec build() {
       SandboxSpec spec = unchecked();

@@ -11,12 +11,16 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** The rules a spec keeps. All of them are looked at, so a caller learns everything that is wrong at once. */
+/**
+ * The rules a spec keeps. All of them are looked at, so a caller learns everything that is wrong at
+ * once.
+ */
 public final class SpecValidation {
   private static final Pattern ENV_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
   private static final Pattern VOLUME_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
   private static final Pattern DOMAIN =
-      Pattern.compile("(\\*\\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
+      Pattern.compile(
+          "(\\*\\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
   private static final Duration LONGEST = Duration.ofDays(3650);
   private static final int MOST_SEED_BYTES = 64 * 1024 * 1024;
 
@@ -35,16 +39,25 @@ public final class SpecValidation {
     return List.copyOf(validation.found);
   }
 
-  /** Returns what {@code spec} names on this host that is not there. Providers that use host paths call it first. */
+  /**
+   * Returns what {@code spec} names on this host that is not there. Providers that use host paths
+   * call it first.
+   */
   public static List<Violation> hostViolations(SandboxSpec spec) {
     SpecValidation validation = new SpecValidation();
     spec.workspacePath()
         .ifPresent(
-            path -> validation.require(Files.isDirectory(path), "workspacePath", "is not a folder on this host: " + path));
+            path ->
+                validation.require(
+                    Files.isDirectory(path),
+                    "workspacePath",
+                    "is not a folder on this host: " + path));
     for (Volume volume : spec.volumes()) {
       if (volume.type() == Volume.Type.BIND) {
         validation.require(
-            Files.exists(Path.of(volume.source())), "volumes", "has a source that does not exist on this host: " + volume.source());
+            Files.exists(Path.of(volume.source())),
+            "volumes",
+            "has a source that does not exist on this host: " + volume.source());
       }
     }
     return List.copyOf(validation.found);
@@ -58,11 +71,16 @@ public final class SpecValidation {
     Fault fault =
         Fault.of(
             ErrorCode.INVALID_SPEC,
-            "the spec is invalid: " + String.join("; ", violations.stream().map(Violation::toString).toList()),
-            violations.size() == 1 ? "correct this field" : "correct these " + violations.size() + " fields");
+            "the spec is invalid: "
+                + String.join("; ", violations.stream().map(Violation::toString).toList()),
+            violations.size() == 1
+                ? "correct this field"
+                : "correct these " + violations.size() + " fields");
     for (Violation violation : violations) {
       String before = fault.context().get(violation.field());
-      fault = fault.with(violation.field(), (before == null ? "" : before + "; ") + violation.problem());
+      fault =
+          fault.with(
+              violation.field(), (before == null ? "" : before + "; ") + violation.problem());
     }
     throw fault.exception();
   }
@@ -72,7 +90,10 @@ public final class SpecValidation {
     spec.env()
         .forEach(
             (name, value) -> {
-              require(ENV_NAME.matcher(name).matches(), "env", "has a name that is not one: '" + name + "'");
+              require(
+                  ENV_NAME.matcher(name).matches(),
+                  "env",
+                  "has a name that is not one: '" + name + "'");
               require(value.indexOf('\0') < 0, "env." + name, "contains a NUL");
             });
     spec.user().ifPresent(user -> text("user", user, 128));
@@ -100,14 +121,18 @@ public final class SpecValidation {
     require(!spec.workspaceMount().equals("/"), "workspaceMount", "cannot be the root folder");
     spec.cwd().ifPresent(cwd -> absolute("cwd", cwd));
     spec.workspacePath()
-        .ifPresent(path -> require(path.isAbsolute(), "workspacePath", "must be absolute: " + path));
+        .ifPresent(
+            path -> require(path.isAbsolute(), "workspacePath", "must be absolute: " + path));
     long seedBytes = 0;
     for (var seed : spec.seedFiles().entrySet()) {
       text("seedFiles", seed.getKey(), 4096);
       require(noDotDot(seed.getKey()), "seedFiles", "has a path with '..': " + seed.getKey());
       seedBytes += seed.getValue().size();
     }
-    require(seedBytes <= MOST_SEED_BYTES, "seedFiles", "hold more than 64 MiB; upload them after create");
+    require(
+        seedBytes <= MOST_SEED_BYTES,
+        "seedFiles",
+        "hold more than 64 MiB; upload them after create");
   }
 
   private void checkVolumes(SandboxSpec spec) {
@@ -115,19 +140,27 @@ public final class SpecValidation {
     for (Volume volume : spec.volumes()) {
       absolute("volumes", volume.destination());
       require(!volume.destination().equals("/"), "volumes", "cannot be mounted on the root folder");
-      require(destinations.add(volume.destination()), "volumes", "mount twice on " + volume.destination());
+      require(
+          destinations.add(volume.destination()),
+          "volumes",
+          "mount twice on " + volume.destination());
       switch (volume.type()) {
         case BIND -> absolute("volumes", volume.source());
         case VOLUME ->
             require(
-                VOLUME_NAME.matcher(volume.source()).matches(), "volumes", "has a name that is not one: '" + volume.source() + "'");
+                VOLUME_NAME.matcher(volume.source()).matches(),
+                "volumes",
+                "has a name that is not one: '" + volume.source() + "'");
         case TMPFS -> require(volume.source().isEmpty(), "volumes", "of type tmpfs have no source");
       }
     }
   }
 
   private void checkLimits(ResourceLimits limits) {
-    require(limits.cpu() > 0 && limits.cpu() <= 1024, "limits.cpu", "must be more than 0 and at most 1024");
+    require(
+        limits.cpu() > 0 && limits.cpu() <= 1024,
+        "limits.cpu",
+        "must be more than 0 and at most 1024");
     within("limits.memoryMb", limits.memoryMb(), 4, 64L << 20);
     within("limits.diskMb", limits.diskMb(), 1, 1L << 30);
     within("limits.fileDescriptors", limits.fileDescriptors(), 16, 1 << 20);
@@ -141,13 +174,17 @@ public final class SpecValidation {
     network.blockDomains().forEach(domain -> domain("network.blockDomains", domain));
     network.exposePorts().forEach(port -> within("network.exposePorts", port, 1, 65_535));
     require(
-        network.mode().filter(mode -> mode == NetworkMode.NONE).isEmpty() || network.allowDomains().isEmpty(),
+        network.mode().filter(mode -> mode == NetworkMode.NONE).isEmpty()
+            || network.allowDomains().isEmpty(),
         "network.allowDomains",
         "has entries although the mode is none");
   }
 
   private void domain(String field, String domain) {
-    require(domain.length() <= 253 && DOMAIN.matcher(domain).matches(), field, "has an entry that is no domain: '" + domain + "'");
+    require(
+        domain.length() <= 253 && DOMAIN.matcher(domain).matches(),
+        field,
+        "has an entry that is no domain: '" + domain + "'");
   }
 
   private void text(String field, String value, int longest) {
@@ -163,11 +200,15 @@ public final class SpecValidation {
   }
 
   private void positive(String field, Duration duration) {
-    require(duration.isPositive() && duration.compareTo(LONGEST) <= 0, field, "must be more than 0 and at most 3650 days");
+    require(
+        duration.isPositive() && duration.compareTo(LONGEST) <= 0,
+        field,
+        "must be more than 0 and at most 3650 days");
   }
 
   private void within(String field, long value, long least, long most) {
-    require(value >= least && value <= most, field, "must be " + least + " to " + most + ": " + value);
+    require(
+        value >= least && value <= most, field, "must be " + least + " to " + most + ": " + value);
   }
 
   private static boolean noDotDot(String path) {

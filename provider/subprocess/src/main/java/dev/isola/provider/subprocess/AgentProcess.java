@@ -11,11 +11,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The agent as a process of the host, known by its pid and its start time, so that a pid that was given to somebody else
- * meanwhile is never mistaken for it.
+ * The agent as a process of the host, known by its pid and its start time, so that a pid that was
+ * given to somebody else meanwhile is never mistaken for it.
  *
  * @param startTime in clock ticks since boot, as in {@code /proc/PID/stat}
- * @param namespaces whether it is PID 1 of a pid namespace, whose end the kernel makes the end of everything in it
+ * @param namespaces whether it is PID 1 of a pid namespace, whose end the kernel makes the end of
+ *     everything in it
  */
 record AgentProcess(long pid, long startTime, boolean namespaces) {
   private static final Path PROC = Path.of("/proc");
@@ -27,7 +28,8 @@ record AgentProcess(long pid, long startTime, boolean namespaces) {
   /** Kills it without asking. */
   void kill() {
     Optional<ProcessHandle> handle = ProcessHandle.of(pid);
-    // The handle is bound to the process that has the pid now; the check after it says that this is ours.
+    // The handle is bound to the process that has the pid now; the check after it says that this is
+    // ours.
     if (handle.isPresent() && alive()) {
       handle.get().destroyForcibly();
     }
@@ -47,9 +49,9 @@ record AgentProcess(long pid, long startTime, boolean namespaces) {
   }
 
   /**
-   * Finds the agent of a sandbox, and the supervisors of its commands, by the marks on their command lines. For a
-   * sandbox whose record does not know its agent (its maker died between starting it and writing it down), and to see
-   * that nothing is left.
+   * Finds the agent of a sandbox, and the supervisors of its commands, by the marks on their
+   * command lines. For a sandbox whose record does not know its agent (its maker died between
+   * starting it and writing it down), and to see that nothing is left.
    */
   static List<AgentProcess> marked(String instance, String sandbox) {
     List<String> marks = List.of("--instance", instance, "--sandbox", sandbox);
@@ -69,8 +71,7 @@ record AgentProcess(long pid, long startTime, boolean namespaces) {
 
   private static List<String> commandLine(Path process) {
     try {
-      String text =
-          Files.readString(process.resolve("cmdline"), StandardCharsets.ISO_8859_1);
+      String text = Files.readString(process.resolve("cmdline"), StandardCharsets.ISO_8859_1);
       return List.of(text.split("\0"));
     } catch (IOException gone) {
       return List.of();

@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts agents. The launched process detaches and the launcher exits at once, so that a living sandbox costs this
- * process neither a thread nor a descriptor.
+ * Starts agents. The launched process detaches and the launcher exits at once, so that a living
+ * sandbox costs this process neither a thread nor a descriptor.
  */
 final class AgentStarter {
   private static final Pattern READY =
@@ -39,13 +39,13 @@ final class AgentStarter {
   /**
    * Starts an agent and returns once it listens.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable with {@code SPAWN_FAILED} and the agent's own words
+   * @throws dev.isola.spi.error.ProviderUnavailable with {@code SPAWN_FAILED} and the agent's own
+   *     words
    * @throws dev.isola.spi.error.DeadlineExceeded when it does not come up in time
    */
   AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
     List<String> words =
-        List.of(
-            binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value());
+        List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value());
     Process launcher = launch(words, id);
     try {
       try (OutputStream in = launcher.getOutputStream()) {
@@ -60,16 +60,13 @@ final class AgentStarter {
             .exception();
       }
       String answer =
-          new String(
-              launcher.getInputStream().readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
+          new String(launcher.getInputStream().readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
       return parse(answer.strip(), id);
     } catch (IOException e) {
       throw failed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
-          .sandbox(id)
-          .exception(e);
+      throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "").sandbox(id).exception(e);
     } finally {
       launcher.destroyForcibly();
     }
@@ -131,8 +128,7 @@ final class AgentStarter {
         ready.group(3).contains("pid"));
   }
 
-  private static SandboxException failed(
-      SandboxId id, String what, @Nullable Throwable cause) {
+  private static SandboxException failed(SandboxId id, String what, @Nullable Throwable cause) {
     return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
         .sandbox(id)
         .exception(cause);

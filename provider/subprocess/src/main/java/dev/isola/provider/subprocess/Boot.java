@@ -17,7 +17,8 @@ final class Boot {
   /**
    * Returns the boot record.
    *
-   * @param hidden the provider's own folder, with the secrets of all sandboxes: covered wherever it can be
+   * @param hidden the provider's own folder, with the secrets of all sandboxes: covered wherever it
+   *     can be
    */
   static BootRecord record(
       SandboxSpec spec, SandboxRecord record, SandboxFolder folder, Path hidden) {
@@ -31,10 +32,8 @@ final class Boot {
             .cwd(spec.workingFolder())
             .user(spec.user())
             .env(environment(spec, record, folder))
-            .rlimit(
-                RLIMIT_NOFILE, spec.limits().fileDescriptors(), spec.limits().fileDescriptors())
-            .namespaces(
-                spec.volumes().isEmpty() ? Namespaces.IF_POSSIBLE : Namespaces.REQUIRED);
+            .rlimit(RLIMIT_NOFILE, spec.limits().fileDescriptors(), spec.limits().fileDescriptors())
+            .namespaces(spec.volumes().isEmpty() ? Namespaces.IF_POSSIBLE : Namespaces.REQUIRED);
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     for (Volume volume : spec.volumes()) {

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs git in one folder. Hooks and helpers of the repository are not run: what is in it may have been written by a
- * sandbox.
+ * Runs git in one folder. Hooks and helpers of the repository are not run: what is in it may have
+ * been written by a sandbox.
  */
 record Git(Path folder) {
   private static final long PATIENCE_SECONDS = 120;
@@ -66,8 +66,7 @@ record Git(Path folder) {
       try {
         process.getOutputStream().close();
         String text =
-            new String(
-                process.getInputStream().readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
+            new String(process.getInputStream().readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
         if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
           throw failed(what, "it did not end within " + PATIENCE_SECONDS + " s", null);
         }

@@ -23,7 +23,10 @@ final class ProcessUser {
     }
   }
 
-  /** Makes {@code user} the owner of a fresh workspace; nothing to do when commands run as ourselves. */
+  /**
+   * Makes {@code user} the owner of a fresh workspace; nothing to do when commands run as
+   * ourselves.
+   */
   static void give(Path workspace, Optional<String> user) throws IOException {
     if (user.isEmpty() || !isRoot()) {
       return;

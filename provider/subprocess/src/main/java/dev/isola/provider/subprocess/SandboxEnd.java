@@ -44,9 +44,7 @@ final class SandboxEnd {
   }
 
   private void awaitNoneLeft(long until) {
-    for (List<AgentProcess> left = record.processes();
-        !left.isEmpty();
-        left = record.processes()) {
+    for (List<AgentProcess> left = record.processes(); !left.isEmpty(); left = record.processes()) {
       if (System.nanoTime() - until >= 0) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,

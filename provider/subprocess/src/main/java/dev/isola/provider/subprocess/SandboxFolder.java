@@ -30,7 +30,10 @@ record SandboxFolder(Path path) {
     return path.resolve("workspace");
   }
 
-  /** Returns where the home folder is when the workspace is the caller's, which programs shall not litter. */
+  /**
+   * Returns where the home folder is when the workspace is the caller's, which programs shall not
+   * litter.
+   */
   Path home() {
     return path.resolve("home");
   }
@@ -47,8 +50,8 @@ record SandboxFolder(Path path) {
   }
 
   /**
-   * Removes the folder and all in it, never following a link. Called when no process of the sandbox is left; something
-   * that is gone already is no error.
+   * Removes the folder and all in it, never following a link. Called when no process of the sandbox
+   * is left; something that is gone already is no error.
    */
   void remove() throws IOException {
     for (int attempt = 0; Files.exists(path); attempt++) {

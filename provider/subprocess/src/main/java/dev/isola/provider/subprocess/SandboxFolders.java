@@ -26,7 +26,9 @@ record SandboxFolders(Path path) {
     return read(of(id));
   }
 
-  /** Returns every sandbox of {@code instance} that was written down; others are not ours to see. */
+  /**
+   * Returns every sandbox of {@code instance} that was written down; others are not ours to see.
+   */
   List<Known> all(String instance) {
     List<Known> found = new ArrayList<>();
     if (!Files.isDirectory(path)) {

@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.Properties;
 
 /**
- * What is written down of a sandbox before anything of it exists, so that another process can find it, reach it and
- * remove it. Holds the agent's secret; only its owner can read the file.
+ * What is written down of a sandbox before anything of it exists, so that another process can find
+ * it, reach it and remove it. Holds the agent's secret; only its owner can read the file.
  *
  * @param workspace the folder the commands work in
  * @param ownWorkspace whether it was made for this sandbox and goes with it
@@ -77,8 +77,8 @@ record SandboxRecord(
   }
 
   /**
-   * Returns the living processes whose end is the end of all: the agent, or where it is not known or has no namespace of
-   * its own, whatever bears our marks.
+   * Returns the living processes whose end is the end of all: the agent, or where it is not known
+   * or has no namespace of its own, whatever bears our marks.
    */
   List<AgentProcess> processes() {
     return agent.filter(AgentProcess::namespaces).isPresent()

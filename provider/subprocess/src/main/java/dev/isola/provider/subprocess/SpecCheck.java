@@ -19,15 +19,19 @@ final class SpecCheck {
         .mode()
         .ifPresent(
             mode ->
-                unlessAllowed(provider, 
-                    mode == NetworkMode.HOST, "network mode " + mode.name().toLowerCase(Locale.ROOT)));
+                unlessAllowed(
+                    provider,
+                    mode == NetworkMode.HOST,
+                    "network mode " + mode.name().toLowerCase(Locale.ROOT)));
     unlessAllowed(provider, spec.network().allowDomains().isEmpty(), "network.allowDomains");
     unlessAllowed(provider, spec.network().blockDomains().isEmpty(), "network.blockDomains");
     for (Volume volume : spec.volumes()) {
-      unlessAllowed(provider, 
+      unlessAllowed(
+          provider,
           volume.type() == Volume.Type.BIND,
           "volumes of type " + volume.type().name().toLowerCase(Locale.ROOT));
-      unlessAllowed(provider, 
+      unlessAllowed(
+          provider,
           volume.destination().startsWith(spec.workspaceMount() + "/"),
           "mounts outside " + spec.workspaceMount() + " (" + volume.destination() + ")");
     }

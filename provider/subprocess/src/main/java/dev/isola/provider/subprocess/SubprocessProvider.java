@@ -35,11 +35,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs commands as plain processes of this user: no isolation, but everything else of the contract. Each sandbox is a
- * guest agent in a folder of its own; its files are confined to its workspace, its processes end with it.
+ * Runs commands as plain processes of this user: no isolation, but everything else of the contract.
+ * Each sandbox is a guest agent in a folder of its own; its files are confined to its workspace,
+ * its processes end with it.
  *
- * <p>Everything that is known of a sandbox lies in its folder, so that any process of this instance can find it, attach
- * to it and destroy it.
+ * <p>Everything that is known of a sandbox lies in its folder, so that any process of this instance
+ * can find it, attach to it and destroy it.
  */
 final class SubprocessProvider implements Provider {
   static final String NAME = "subprocess";
@@ -267,7 +268,10 @@ final class SubprocessProvider implements Provider {
     }
   }
 
-  /** What an owner left behind that never comes back: it was killed before it could destroy its sandbox. */
+  /**
+   * What an owner left behind that never comes back: it was killed before it could destroy its
+   * sandbox.
+   */
   private void removeWhatShortLivedOwnersLeft() {
     for (Known known : folders.all(context.instance().value())) {
       if (known.record().abandoned()) {

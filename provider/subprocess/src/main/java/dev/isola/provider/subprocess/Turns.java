@@ -6,7 +6,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/** Lets create, attach and destroy of one sandbox follow one another, while those of others go on beside them. */
+/**
+ * Lets create, attach and destroy of one sandbox follow one another, while those of others go on
+ * beside them.
+ */
 final class Turns {
   private static final class Turn {
     final ReentrantLock lock = new ReentrantLock();

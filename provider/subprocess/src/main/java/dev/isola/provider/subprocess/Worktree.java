@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The working tree of one sandbox, on a branch of its own, {@code isola/ID}. Next to it lies a file that names its
- * repository, written before the tree exists.
+ * The working tree of one sandbox, on a branch of its own, {@code isola/ID}. Next to it lies a file
+ * that names its repository, written before the tree exists.
  */
 record Worktree(Path tree, SandboxId id) {
 
@@ -59,8 +59,8 @@ record Worktree(Path tree, SandboxId id) {
   }
 
   /**
-   * Refuses when the tree holds work that is nowhere else: files that are not committed, or commits that no other
-   * branch, tag or remote has.
+   * Refuses when the tree holds work that is nowhere else: files that are not committed, or commits
+   * that no other branch, tag or remote has.
    *
    * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK}, saying where the work is
    */
@@ -102,7 +102,10 @@ record Worktree(Path tree, SandboxId id) {
     }
   }
 
-  /** Removes tree, branch and note, whatever is in them. Never fails because something is gone already. */
+  /**
+   * Removes tree, branch and note, whatever is in them. Never fails because something is gone
+   * already.
+   */
   void remove() throws IOException {
     if (!exists()) {
       return;

@@ -27,9 +27,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Plain processes, each in a fresh working tree of a git repository: the spec's {@code workspacePath} (or the setting
- * {@code repository}) is the repository, its {@code image} the branch, tag or commit. Several sandboxes work on one
- * repository side by side. Work that is nowhere else is never removed unless forced.
+ * Plain processes, each in a fresh working tree of a git repository: the spec's {@code
+ * workspacePath} (or the setting {@code repository}) is the repository, its {@code image} the
+ * branch, tag or commit. Several sandboxes work on one repository side by side. Work that is
+ * nowhere else is never removed unless forced.
  */
 final class WorktreeProvider implements Provider {
   static final String NAME = "worktree";
@@ -90,8 +91,7 @@ final class WorktreeProvider implements Provider {
     }
     try {
       worktree.make(repository(spec), spec.image().orElse("HEAD"));
-      return processes.create(
-          spec.toBuilder().noImage().workspacePath(worktree.tree()).build());
+      return processes.create(spec.toBuilder().noImage().workspacePath(worktree.tree()).build());
     } catch (IOException e) {
       removeAfter(worktree, e);
       throw Fault.of(

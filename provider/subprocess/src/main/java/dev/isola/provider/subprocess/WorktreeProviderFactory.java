@@ -6,8 +6,8 @@ import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 
 /**
- * Makes the {@code worktree} provider. The setting {@code repository} names the repository of specs that name none by
- * their {@code workspacePath}.
+ * Makes the {@code worktree} provider. The setting {@code repository} names the repository of specs
+ * that name none by their {@code workspacePath}.
  */
 public final class WorktreeProviderFactory implements ProviderFactory {
   @Override

@@ -15,8 +15,8 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 /**
- * Large things through a small heap: this module's tests run with {@code -Xmx256m}. Sizes can be set with {@code
- * -Disola.flood.gib} and {@code -Disola.file.mib}.
+ * Large things through a small heap: this module's tests run with {@code -Xmx256m}. Sizes can be
+ * set with {@code -Disola.flood.gib} and {@code -Disola.file.mib}.
  */
 final class BulkTest extends SubprocessFixture {
   private static final long FLOOD = Long.getLong("isola.flood.gib", 10) << 30;

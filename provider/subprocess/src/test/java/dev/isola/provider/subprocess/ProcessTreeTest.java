@@ -18,12 +18,14 @@ import java.util.UUID;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Shapes of process trees that get away from naive killers. Each has its control: it was alive before. */
+/**
+ * Shapes of process trees that get away from naive killers. Each has its control: it was alive
+ * before.
+ */
 final class ProcessTreeTest extends SubprocessFixture {
   private static int alive(String mark) {
     int found = 0;
-    try (DirectoryStream<Path> processes =
-        Files.newDirectoryStream(Path.of("/proc"), "[1-9]*")) {
+    try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[1-9]*")) {
       for (Path process : processes) {
         try {
           if (Files.readString(process.resolve("environ"), StandardCharsets.ISO_8859_1)
@@ -42,7 +44,8 @@ final class ProcessTreeTest extends SubprocessFixture {
 
   private static final String PLAIN = "sleep 1000 & sleep 1000 & wait";
   private static final String SETSID = "setsid sleep 1000 & setsid sleep 1000 & wait";
-  private static final String DOUBLE_FORK = "(setsid sh -c 'sleep 1000 & sleep 1000 &' &); sleep 1000";
+  private static final String DOUBLE_FORK =
+      "(setsid sh -c 'sleep 1000 & sleep 1000 &' &); sleep 1000";
   private static final String NOHUP = "nohup sleep 1000 >/dev/null 2>&1 & sleep 1000";
   private static final String IGNORES_TERM =
       "sh -c 'trap \"\" TERM INT HUP QUIT; while :; do sleep 1; done' & sleep 1000";
@@ -50,21 +53,18 @@ final class ProcessTreeTest extends SubprocessFixture {
   private static final String PIPE_HOLDER = "sleep 1000 | sleep 1000 & sleep 1000";
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {PLAIN, SETSID, DOUBLE_FORK, NOHUP, IGNORES_TERM, STOPPED, PIPE_HOLDER})
+  @ValueSource(strings = {PLAIN, SETSID, DOUBLE_FORK, NOHUP, IGNORES_TERM, STOPPED, PIPE_HOLDER})
   void nothingSurvivesATimeout(String shape) {
     String mark = UUID.randomUUID().toString();
     Sandbox sandbox = create();
     ExecResult result =
-        sandbox.run(
-            Command.shell(shape).withEnv("MARK", mark).withTimeout(Duration.ofMillis(500)));
+        sandbox.run(Command.shell(shape).withEnv("MARK", mark).withTimeout(Duration.ofMillis(500)));
     assertThat(result.timedOut()).isTrue();
     assertThat(alive(mark)).isZero();
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {PLAIN, SETSID, DOUBLE_FORK, NOHUP, IGNORES_TERM, STOPPED, PIPE_HOLDER})
+  @ValueSource(strings = {PLAIN, SETSID, DOUBLE_FORK, NOHUP, IGNORES_TERM, STOPPED, PIPE_HOLDER})
   void nothingSurvivesAKillOrADestroy(String shape) {
     String killed = UUID.randomUUID().toString();
     String destroyed = UUID.randomUUID().toString();

@@ -31,7 +31,9 @@ final class ServerDeathTest extends SubprocessFixture {
   private static final String COMMAND =
       "i=0; while [ $i -lt 30 ]; do echo line $i; i=$((i+1)); sleep 0.1; done; exit 9";
 
-  /** What is killed: makes a sandbox, starts a command, tells what it has read so far, and waits. */
+  /**
+   * What is killed: makes a sandbox, starts a command, tells what it has read so far, and waits.
+   */
   static final class Victim {
     public static void main(String[] words) throws InterruptedException {
       Provider provider =

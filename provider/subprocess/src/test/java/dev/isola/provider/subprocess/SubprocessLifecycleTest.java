@@ -159,7 +159,8 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   void anotherProcessFindsAttachesAndGoesOn() {
     Sandbox sandbox = create();
     Execution execution =
-        sandbox.start(Command.shell("for i in 1 2 3 4 5; do echo line $i; sleep 0.1; done; exit 4"));
+        sandbox.start(
+            Command.shell("for i in 1 2 3 4 5; do echo line $i; sleep 0.1; done; exit 4"));
     Output first = execution.read().orElseThrow();
     provider.close();
     try (Provider other = another()) {
@@ -276,7 +277,8 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   void mountsAreThereAndReadOnlyOnesAreReadOnly(@TempDir Path folder) throws IOException {
     if (provider.info().support().volumeTypes().isEmpty()) {
       assertThatThrownBy(
-              () -> create(spec -> spec.volume(Volume.bind(folder.toString(), "/workspace/m", true))))
+              () ->
+                  create(spec -> spec.volume(Volume.bind(folder.toString(), "/workspace/m", true))))
           .isInstanceOf(ProviderUnavailable.class);
       return;
     }
@@ -348,12 +350,24 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   void commandsGetAnEnvironmentOfTheirOwn() {
     assertThat(System.getenv("PATH")).isNotNull();
     Sandbox sandbox = create(spec -> spec.env("MINE", "1").env("OVER", "spec"));
-    String env =
-        sandbox.run(Command.shell("env").withEnv("OVER", "command")).stdout().text();
+    String env = sandbox.run(Command.shell("env").withEnv("OVER", "command")).stdout().text();
     assertThat(env).contains("MINE=1\n", "OVER=command\n", "HOME=").doesNotContain("JAVA_HOME");
     assertThat(env.lines().map(line -> line.split("=", 2)[0]))
         .isSubsetOf(
-            "MINE", "OVER", "ISOLA_SANDBOX", "ISOLA_INSTANCE", "HOME", "LANG", "PATH", "PWD", "USER", "LOGNAME", "SHELL", "_", "SHLVL", "OLDPWD");
+            "MINE",
+            "OVER",
+            "ISOLA_SANDBOX",
+            "ISOLA_INSTANCE",
+            "HOME",
+            "LANG",
+            "PATH",
+            "PWD",
+            "USER",
+            "LOGNAME",
+            "SHELL",
+            "_",
+            "SHLVL",
+            "OLDPWD");
   }
 
   @Test
@@ -377,8 +391,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
 
   @Test
   void descriptorsAreLimited() {
-    Sandbox sandbox =
-        create(spec -> spec.limits(ResourceLimits.DEFAULT.withFileDescriptors(64)));
+    Sandbox sandbox = create(spec -> spec.limits(ResourceLimits.DEFAULT.withFileDescriptors(64)));
     assertThat(sandbox.run(Command.shell("ulimit -n; ulimit -Hn")).stdout().text())
         .isEqualTo("64\n64\n");
   }

@@ -176,8 +176,7 @@ final class WorktreeTest {
         .hasMessageContaining("nosuchref");
     assertThatThrownBy(() -> provider.create(spec().image("--upload-pack=x").build()))
         .isInstanceOf(InvalidRequest.class);
-    assertThatThrownBy(
-            () -> provider.create(SandboxSpec.builder(new SandboxId("norepo")).build()))
+    assertThatThrownBy(() -> provider.create(SandboxSpec.builder(new SandboxId("norepo")).build()))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("needs a repository");
     assertThat(provider.inventory()).isEmpty();
