@@ -1,4 +1,302 @@
 package dev.isola.conformance.check;
 
-/** Checks of nothing outside the workspace is reached. */
-public final class FileEscapeChecks {}
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.WriteOptions;
+import dev.isola.testing.HostilePaths;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Checks that nothing outside a sandbox is read or written through its files. In a sandbox with a root of its own the
+ * path may lead to something inside that is not there; in one that shares the host's files it is refused. Either way the
+ * host's file stays unread and as it was.
+ */
+public final class FileEscapeChecks {
+  private static final Set<ErrorCode> REFUSALS =
+      Set.of(ErrorCode.PATH_OUTSIDE, ErrorCode.FILE_NOT_FOUND, ErrorCode.PERMISSION_DENIED);
+  private static final int GENERATED = 2_000;
+
+  /** Runs {@code action}, which has to be refused: nothing of that name may be reached. */
+  private static void refused(String what, Runnable action) {
+    SandboxException e = Expect.thrown(what, action, SandboxException.class);
+    Expect.that(REFUSALS.contains(e.code()), what + " is one of " + REFUSALS + ", not " + e);
+  }
+
+  /** Runs {@code action}, which may do something inside a sandbox with its own root, or be refused. */
+  private static void harmless(String what, Runnable action) {
+    try {
+      action.run();
+    } catch (SandboxException e) {
+      Expect.that(
+          e instanceof InvalidRequest || e instanceof NotFound || e instanceof Conflict,
+          what + " is refused as the caller's mistake, not with " + e);
+    }
+  }
+
+  @Check("F4")
+  public void absolutePathsOfTheHostAreRefused(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      refused("reading it", () -> Contents.bytes(files, secret.file()));
+      refused("stat", () -> files.stat(secret.file()));
+      refused("listing its folder", () -> Contents.names(files, secret.folder()));
+      refused("finding it", () -> Contents.all(files.glob(secret.folder(), "*")));
+      refused("packing it", () -> Contents.all(files.exportTree(secret.folder(), List.of())));
+      refused("removing it", () -> files.remove(secret.file(), false));
+      refused("moving it in", () -> files.move(secret.file(), "stolen", true));
+      refused("changing its mode", () -> files.changeMode(secret.file(), 0777));
+      secret.isUntouched("calls with its absolute path");
+    }
+  }
+
+  @Check("F4")
+  public void writesToPathsOfTheHostDoNotArrive(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      String planted = secret.folder() + "/planted";
+      harmless("writing over it", () -> files.writeText(secret.file(), "spoiled", UTF_8));
+      harmless(
+          "writing over it in place",
+          () ->
+              files.write(
+                  secret.file(), Contents.of("spoiled"), WriteOptions.DEFAULT.inPlace()));
+      harmless(
+          "appending to it",
+          () ->
+              files.write(
+                  secret.file(), Contents.of("spoiled"), WriteOptions.DEFAULT.appending()));
+      harmless("a file beside it", () -> files.writeText(planted, "x", UTF_8));
+      harmless("a folder beside it", () -> files.makeFolder(planted + "1", 0755));
+      harmless("a link beside it", () -> files.makeLink(planted + "2", "secret"));
+      files.writeText("mine", "x", UTF_8);
+      harmless("a move over it", () -> files.move("mine", secret.file(), true));
+      harmless(
+          "an archive beside it",
+          () ->
+              files.importTree(
+                  secret.folder(),
+                  Contents.of(new Tar().file("planted", "x").end()),
+                  TreeLimits.DEFAULT));
+      secret.isUntouched("writes to its absolute path");
+    }
+  }
+
+  @Check("F4")
+  public void climbingDoesNotLeadOut(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("sub", 0755);
+    try (HostSecret secret = new HostSecret()) {
+      for (int levels = 1; levels <= 20; levels++) {
+        String path = secret.climbing(levels);
+        for (String from : List.of("", "./", "sub/", "/workspace/", "/workspace/sub/../")) {
+          refused("reading " + from + path, () -> Contents.bytes(files, from + path));
+          harmless("writing " + from + path, () -> files.writeText(from + path, "x", UTF_8));
+          harmless("removing " + from + path, () -> files.remove(from + path, true));
+        }
+      }
+      secret.isUntouched("paths with ..");
+    }
+  }
+
+  @Check("F4")
+  public void linksToHostFilesAreNotFollowed(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      for (String target : List.of(secret.file(), secret.climbing(12))) {
+        files.makeLink("link", target);
+        refused("reading a link to " + target, () -> Contents.bytes(files, "link"));
+        harmless("changing its mode", () -> files.changeMode("link", 0777));
+        harmless(
+            "appending through it",
+            () -> files.write("link", Contents.of("x"), WriteOptions.DEFAULT.appending()));
+        harmless(
+            "writing in place through it",
+            () -> files.write("link", Contents.of("x"), WriteOptions.DEFAULT.inPlace()));
+        harmless("writing through it", () -> files.writeText("link", "x", UTF_8));
+        secret.isUntouched("calls through a link to " + target);
+        files.remove("link", false);
+      }
+    }
+  }
+
+  @Check("F4")
+  public void pathsThroughLinkedFoldersDoNotLeadOut(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      for (String target : List.of(secret.folder(), "/", secret.climbing(12) + "/..")) {
+        files.makeLink("out", target);
+        String path = target.equals("/") ? "out" + secret.file() : "out/secret";
+        refused("reading " + path, () -> Contents.bytes(files, path));
+        refused("stat of " + path, () -> files.stat(path));
+        refused("moving " + path, () -> files.move(path, "stolen", true));
+        refused("removing " + path, () -> files.remove(path, true));
+        harmless("writing " + path, () -> files.writeText(path, "x", UTF_8));
+        harmless("a folder there", () -> files.makeFolder(path + "-folder", 0755));
+        harmless("a link there", () -> files.makeLink(path + "-link", "x"));
+        secret.isUntouched("calls through a folder that is a link to " + target);
+        files.remove("out", false);
+      }
+    }
+  }
+
+  @Check("F4")
+  public void listingAndPackingDoNotFollowLinksOut(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      files.makeFolder("tree", 0755);
+      files.makeLink("tree/file", secret.file());
+      files.makeLink("tree/folder", secret.folder());
+      Expect.equal(
+          List.of("file", "folder"),
+          Contents.below("tree", files.list("tree", 0)),
+          "a list of the tree");
+      Expect.equal(
+          List.of(), Contents.below("tree", files.glob("tree", "**/secret")), "a glob in the tree");
+      byte[] archive = Contents.all(files.exportTree("tree", List.of()));
+      secret.isNotIn(archive, "by packing a tree with a link to it");
+      for (Tar.Entry entry : Tar.read(archive)) {
+        Expect.that(entry.type() != Tar.FILE, "nothing is packed as a file: " + entry.name());
+      }
+      files.remove("tree", true);
+      secret.isUntouched("removing a tree with links to it");
+    }
+  }
+
+  @Check("F4")
+  public void aLinkThatChangesItsTargetStaysInside(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("inside/secret", "harmless", UTF_8);
+    try (HostSecret secret = new HostSecret()) {
+      for (int i = 0; i < 20; i++) {
+        files.makeLink("new", i % 2 == 0 ? "inside" : secret.folder());
+        files.move("new", "x", true);
+        if (i % 2 == 0) {
+          Expect.equal("harmless", Contents.text(files, "x/secret"), "the file inside");
+        } else {
+          refused("reading after the swap", () -> Contents.bytes(files, "x/secret"));
+          harmless("writing after the swap", () -> files.writeText("x/secret", "no", UTF_8));
+        }
+      }
+      secret.isUntouched("swapping a link");
+    }
+  }
+
+  @Check("F4")
+  public void archivesCannotBringHostFilesIn(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      List<byte[]> archives =
+          List.of(
+              new Tar().hardLink("stolen", secret.file()).end(),
+              new Tar().hardLink("stolen", secret.climbing(12)).end(),
+              new Tar().link("stolen", secret.file()).end(),
+              new Tar().link("l", secret.folder()).hardLink("stolen", "l/secret").end());
+      for (byte[] archive : archives) {
+        harmless(
+            "unpacking", () -> files.importTree("in", Contents.of(archive), TreeLimits.DEFAULT));
+        if (files.exists("in/stolen")) {
+          refused("reading what was unpacked", () -> Contents.bytes(files, "in/stolen"));
+        }
+        files.remove("in", true);
+      }
+      secret.isUntouched("unpacking archives with links to it");
+    }
+  }
+
+  @Check("F4")
+  public void archivesCannotWriteToTheHost(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      List<byte[]> archives =
+          List.of(
+              new Tar().file(secret.file(), "spoiled").end(),
+              new Tar().file(secret.climbing(12), "spoiled").end(),
+              new Tar().link("l", secret.folder()).file("l/secret", "spoiled").end(),
+              new Tar().link("l", secret.file()).file("l", "spoiled").end(),
+              new Tar().link("l", secret.folder()).folder("l", 0700).file("l/new", "x").end());
+      for (byte[] archive : archives) {
+        harmless(
+            "unpacking", () -> files.importTree("in", Contents.of(archive), TreeLimits.DEFAULT));
+        secret.isUntouched("unpacking an archive that writes to it");
+      }
+      files.makeLink("target", secret.folder());
+      harmless(
+          "unpacking into a link",
+          () ->
+              files.importTree(
+                  "target",
+                  Contents.of(new Tar().file("planted", "x").end()),
+                  TreeLimits.DEFAULT));
+      secret.isUntouched("unpacking into a link to its folder");
+    }
+  }
+
+  @Check("F4")
+  public void theProcessesRootIsNoWayOut(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      for (String root : List.of("/proc/self/root", "/proc/1/root", "/proc/self/cwd")) {
+        refused("reading through " + root, () -> Contents.bytes(files, root + secret.file()));
+        files.makeLink("link", root + secret.folder());
+        refused("reading through a link to " + root, () -> Contents.bytes(files, "link/secret"));
+        files.remove("link", false);
+      }
+      secret.isUntouched("paths through /proc");
+    }
+  }
+
+  @Check("F4")
+  public void generatedHostilePathsReadAndWriteNothing(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (HostSecret secret = new HostSecret()) {
+      files.makeFolder("inside/deep", 0755);
+      files.makeLink("out", secret.folder());
+      files.makeLink("inside/up", "../..");
+      files.makeLink("root", "/");
+      files.makeLink("chain", "out");
+      HostilePaths paths =
+          new HostilePaths(
+              42, secret.folder(), "secret", List.of("out", "inside/up", "root", "chain"));
+      for (int i = 0; i < GENERATED; i++) {
+        attempt(files, secret, paths.get(), i % 2 == 0);
+      }
+      secret.isUntouched("generated paths");
+    }
+  }
+
+  private static void attempt(FileSystem files, HostSecret secret, String path, boolean read) {
+    try {
+      if (read) {
+        FileInfo info = files.stat(path);
+        Expect.that(
+            info.size() != secret.content().length(), "stat does not see the secret: " + path);
+        secret.isNotIn(Contents.bytes(files, path), "by " + path);
+      } else {
+        files.writeText(path, "spoiled", UTF_8);
+      }
+    } catch (SandboxException refused) {
+      boolean callers =
+          refused instanceof InvalidRequest
+              || refused instanceof NotFound
+              || refused instanceof Conflict;
+      Expect.that(callers, "'" + path + "' is the caller's mistake, not " + refused);
+    } catch (CheckFailed e) {
+      throw e;
+    } catch (RuntimeException e) {
+      throw new CheckFailed("'" + path + "' threw " + e + ", which is no SandboxException");
+    }
+  }
+}

@@ -3,6 +3,7 @@ package dev.isola.conformance.junit;
 import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import dev.isola.conformance.CensusLeakWatch;
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.Kit;
@@ -29,7 +30,7 @@ public abstract class ConformanceTest {
 
   /** Returns what looks for leaks around every check. */
   protected LeakWatch leakWatch(ProviderUnderTest underTest) {
-    return LeakWatch.NONE;
+    return CensusLeakWatch.of(underTest);
   }
 
   @BeforeAll

@@ -270,7 +270,7 @@ final class SubprocessProvider implements Provider {
 
   /**
    * What an owner left behind that never comes back: it was killed before it could destroy its
-   * sandbox.
+   * sandbox. What cannot be removed now goes on showing in the inventory.
    */
   private void removeWhatShortLivedOwnersLeft() {
     for (Known known : folders.all(context.instance().value())) {
@@ -278,7 +278,7 @@ final class SubprocessProvider implements Provider {
         try {
           known.folder().remove();
         } catch (IOException heldBySomebody) {
-          continue; // the inventory goes on showing it
+          // see above
         }
       }
     }

@@ -17,11 +17,18 @@ final class FileFaults {
   }
 
   static SandboxException missing(String path) {
-    return of(
-        ErrorCode.FILE_NOT_FOUND,
-        "no such file or folder",
-        "list the folder to see what is there",
-        path);
+    return missing(path, path);
+  }
+
+  /** Like {@link #missing(String)}, for a path whose links led to {@code resolved}. */
+  static SandboxException missing(String path, String resolved) {
+    return Fault.of(
+            ErrorCode.FILE_NOT_FOUND,
+            "no such file or folder: " + path,
+            "list the folder to see what is there")
+        .with("path", path)
+        .with("resolved", resolved)
+        .exception();
   }
 
   static SandboxException exists(String path) {

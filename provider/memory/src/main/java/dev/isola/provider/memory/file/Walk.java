@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Follows one path through the tree. Links stay inside: an absolute one starts at the tree's root. */
 final class Walk {
@@ -33,11 +34,11 @@ final class Walk {
       Node.Folder root,
       String path,
       boolean follow,
-      @org.jspecify.annotations.Nullable Consumer<String> made) {
+      @Nullable Consumer<String> made) {
     return new Walk(root, path).go(follow, made);
   }
 
-  private Place go(boolean follow, @org.jspecify.annotations.Nullable Consumer<String> made) {
+  private Place go(boolean follow, @Nullable Consumer<String> made) {
     while (!ahead.isEmpty()) {
       String name = ahead.pop();
       if (name.equals("..")) {
@@ -63,9 +64,9 @@ final class Walk {
         folders.getLast());
   }
 
-  private void step(String name, @org.jspecify.annotations.Nullable Node next) {
+  private void step(String name, @Nullable Node next) {
     switch (next) {
-      case null -> throw FileFaults.missing(asked);
+      case null -> throw FileFaults.missing(asked, pathOf(name) + "/" + String.join("/", ahead));
       case Node.Folder folder -> {
         folders.add(folder);
         names.add(name);
