@@ -2,6 +2,8 @@ package dev.isola.provider.subprocess;
 
 import dev.isola.link.BootRecord;
 import dev.isola.link.BootRecord.Namespaces;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.nio.file.Path;

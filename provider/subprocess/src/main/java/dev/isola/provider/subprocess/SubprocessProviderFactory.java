@@ -1,5 +1,6 @@
 package dev.isola.provider.subprocess;
 
+import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
@@ -7,13 +8,15 @@ import dev.isola.spi.ProviderFactory;
 
 /** Makes the {@code subprocess} provider. It has no settings. */
 public final class SubprocessProviderFactory implements ProviderFactory {
+  static final String NAME = "subprocess";
+
   @Override
   public String name() {
-    return SubprocessProvider.NAME;
+    return NAME;
   }
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return new SubprocessProvider(SubprocessProvider.NAME, context);
+    return new LocalProvider(context, new SubprocessBooter(NAME, context));
   }
 }

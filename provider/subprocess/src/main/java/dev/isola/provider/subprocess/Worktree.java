@@ -1,5 +1,6 @@
 package dev.isola.provider.subprocess;
 
+import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

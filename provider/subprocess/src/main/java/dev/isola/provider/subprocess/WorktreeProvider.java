@@ -1,5 +1,7 @@
 package dev.isola.provider.subprocess;
 
+import dev.isola.link.local.LocalProvider;
+import dev.isola.link.local.Turns;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
@@ -39,14 +41,14 @@ final class WorktreeProvider implements Provider {
 
   private final ProviderConfig config;
   private final ProviderContext context;
-  private final SubprocessProvider processes;
+  private final LocalProvider processes;
   private final Turns turns = new Turns();
   private final Path trees;
 
   WorktreeProvider(ProviderConfig config, ProviderContext context) {
     this.config = config;
     this.context = context;
-    this.processes = new SubprocessProvider(NAME, context);
+    this.processes = new LocalProvider(context, new SubprocessBooter(NAME, context));
     this.trees = context.dataFolder().resolve("trees");
   }
 

@@ -3,6 +3,7 @@ package dev.isola.provider.subprocess;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.link.local.AgentProcess;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;

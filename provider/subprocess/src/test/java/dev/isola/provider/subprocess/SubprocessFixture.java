@@ -1,5 +1,6 @@
 package dev.isola.provider.subprocess;
 
+import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Provider;

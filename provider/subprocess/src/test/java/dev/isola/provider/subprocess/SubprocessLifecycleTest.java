@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;

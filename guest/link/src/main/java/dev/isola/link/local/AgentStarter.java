@@ -1,4 +1,4 @@
-package dev.isola.provider.subprocess;
+package dev.isola.link.local;
 
 import dev.isola.link.AgentBinary;
 import dev.isola.link.BootRecord;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Starts agents. The launched process detaches and the launcher exits at once, so that a living
  * sandbox costs this process neither a thread nor a descriptor.
  */
-final class AgentStarter {
+public final class AgentStarter {
   private static final Pattern READY =
       Pattern.compile("ready pid=(\\d+) start=(\\d+) namespaces=(\\S+)");
   private static final int LONGEST_ANSWER = 1024;
@@ -31,7 +31,7 @@ final class AgentStarter {
   private final String instance;
   private volatile @Nullable Path installed;
 
-  AgentStarter(Path binaries, String instance) {
+  public AgentStarter(Path binaries, String instance) {
     this.binaries = binaries;
     this.instance = instance;
   }
@@ -43,7 +43,7 @@ final class AgentStarter {
    *     words
    * @throws dev.isola.spi.error.DeadlineExceeded when it does not come up in time
    */
-  AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
+  public AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
     List<String> words =
         List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value());
     Process launcher = launch(words, id);
@@ -73,7 +73,7 @@ final class AgentStarter {
   }
 
   /** Returns the agent's program, put in place when it is not; its content is looked at once. */
-  Path binary() {
+  public Path binary() {
     Path known = installed;
     if (known == null || !Files.isExecutable(known)) {
       known = AgentBinary.install(binaries);
@@ -83,7 +83,7 @@ final class AgentStarter {
   }
 
   /** Tries whether this machine lets an agent have namespaces. */
-  boolean namespacesAvailable() {
+  public boolean namespacesAvailable() {
     try {
       Process probe = builder(List.of(binary().toString(), "--probe-namespaces")).start();
       try {

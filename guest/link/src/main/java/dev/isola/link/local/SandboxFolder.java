@@ -1,4 +1,4 @@
-package dev.isola.provider.subprocess;
+package dev.isola.link.local;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -13,20 +13,20 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
 /** The folder of one sandbox in the provider's data folder, and what lies where in it. */
-record SandboxFolder(Path path) {
-  Path record() {
+public record SandboxFolder(Path path) {
+  public Path record() {
     return path.resolve("record");
   }
 
-  Path socket() {
+  public Path socket() {
     return path.resolve("agent");
   }
 
-  Path lock() {
+  public Path lock() {
     return path.resolve("lock");
   }
 
-  Path workspace() {
+  public Path workspace() {
     return path.resolve("workspace");
   }
 
@@ -34,16 +34,16 @@ record SandboxFolder(Path path) {
    * Returns where the home folder is when the workspace is the caller's, which programs shall not
    * litter.
    */
-  Path home() {
+  public Path home() {
     return path.resolve("home");
   }
 
-  boolean exists() {
+  public boolean exists() {
     return Files.isDirectory(path);
   }
 
   /** Makes the folder; others may pass through to the workspace, but see nothing. */
-  void make() throws IOException {
+  public void make() throws IOException {
     Files.createDirectories(path.getParent());
     Files.createDirectory(
         path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
@@ -53,7 +53,7 @@ record SandboxFolder(Path path) {
    * Removes the folder and all in it, never following a link. Called when no process of the sandbox
    * is left; something that is gone already is no error.
    */
-  void remove() throws IOException {
+  public void remove() throws IOException {
     for (int attempt = 0; Files.exists(path); attempt++) {
       try {
         Files.walkFileTree(path, new Remover());

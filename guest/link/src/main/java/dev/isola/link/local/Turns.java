@@ -1,4 +1,4 @@
-package dev.isola.provider.subprocess;
+package dev.isola.link.local;
 
 import dev.isola.spi.SandboxId;
 import java.util.Map;
@@ -10,7 +10,7 @@ import java.util.function.Supplier;
  * Lets create, attach and destroy of one sandbox follow one another, while those of others go on
  * beside them.
  */
-final class Turns {
+public final class Turns {
   private static final class Turn {
     final ReentrantLock lock = new ReentrantLock();
     int waiting;
@@ -18,7 +18,8 @@ final class Turns {
 
   private final Map<SandboxId, Turn> turns = new ConcurrentHashMap<>();
 
-  <T> T take(SandboxId id, Supplier<T> action) {
+  /** Runs {@code action} when nobody else has the turn of {@code id}. */
+  public <T> T take(SandboxId id, Supplier<T> action) {
     Turn turn =
         turns.compute(
             id,

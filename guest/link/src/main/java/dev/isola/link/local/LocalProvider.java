@@ -1,9 +1,10 @@
-package dev.isola.provider.subprocess;
+package dev.isola.link.local;
 
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
 import dev.isola.link.UnixSocketConnector;
-import dev.isola.provider.subprocess.SandboxFolders.Known;
+import dev.isola.link.local.Booter.Booting;
+import dev.isola.link.local.SandboxFolders.Known;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
@@ -35,29 +36,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs commands as plain processes of this user: no isolation, but everything else of the contract.
- * Each sandbox is a guest agent in a folder of its own; its files are confined to its workspace,
- * its processes end with it.
- *
- * <p>Everything that is known of a sandbox lies in its folder, so that any process of this instance
- * can find it, attach to it and destroy it.
+ * A provider whose sandboxes are guest agents on this machine. Everything that is known of a
+ * sandbox lies in its folder, so that any process of this instance can find it, attach to it and
+ * destroy it; how it is booted is the {@link Booter}'s.
  */
-final class SubprocessProvider implements Provider {
-  static final String NAME = "subprocess";
-
-  private final String name;
+public final class LocalProvider implements Provider {
   private final ProviderContext context;
-  private final AgentStarter starter;
+  private final Booter booter;
   private final SandboxFolders folders;
   private final Turns turns = new Turns();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private volatile @Nullable ProviderInfo info;
 
-  SubprocessProvider(String name, ProviderContext context) {
-    this.name = name;
+  public LocalProvider(ProviderContext context, Booter booter) {
     this.context = context;
-    this.starter =
-        new AgentStarter(context.dataFolder().resolve("bin"), context.instance().value());
+    this.booter = booter;
     this.folders = new SandboxFolders(context.dataFolder().resolve("sandboxes"));
   }
 
@@ -65,12 +58,7 @@ final class SubprocessProvider implements Provider {
   public ProviderInfo info() {
     ProviderInfo known = info;
     if (known == null) {
-      known =
-          SubprocessInfo.with(
-              name,
-              "plain processes of this user; no isolation",
-              false,
-              starter.namespacesAvailable());
+      known = booter.info();
       info = known;
     }
     return known;
@@ -84,17 +72,12 @@ final class SubprocessProvider implements Provider {
           "the data folder " + data + " cannot be written",
           "make it writable, or choose another with --data");
     }
-    try {
-      starter.binary();
-      return new Health.Healthy("the guest agent is in place");
-    } catch (SandboxException e) {
-      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
-    }
+    return booter.health();
   }
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    SpecCheck.refuseWhatCannotBe(name, spec);
+    booter.refuse(spec);
     return turns.take(spec.id(), () -> createInTurn(spec));
   }
 
@@ -141,10 +124,8 @@ final class SubprocessProvider implements Provider {
             folder,
             BootRecord.newSecret());
     record.write(folder.record());
-    Path home = Files.createDirectory(Boot.home(record, folder));
-    ProcessUser.give(home, spec.user());
-    BootRecord boot = Boot.record(spec, record, folder, context.dataFolder());
-    record = record.withAgent(starter.start(spec.id(), boot, spec.startupTimeout()));
+    record =
+        record.withAgent(booter.boot(new Booting(spec, record, folder, spec.startupTimeout())));
     record.write(folder.record());
     AgentSandbox sandbox = sandbox(new Known(folder, record));
     attached.put(spec.id(), sandbox);
@@ -205,21 +186,19 @@ final class SubprocessProvider implements Provider {
     return Optional.of(sandbox);
   }
 
-  private static AgentSandbox sandbox(Known known) {
+  private AgentSandbox sandbox(Known known) {
     return AgentSandbox.builder(
             known.record().id(),
             new UnixSocketConnector(known.folder().socket()),
             known.record().secret())
-        .capabilities(SubprocessInfo.CAPABILITIES)
+        .capabilities(booter.capabilities())
         .commandTimeout(known.record().commandTimeout())
         .build();
   }
 
   @Override
   public List<Sighting> inventory() {
-    return folders.all(context.instance().value()).stream()
-        .map(SubprocessProvider::sighting)
-        .toList();
+    return folders.all(context.instance().value()).stream().map(LocalProvider::sighting).toList();
   }
 
   private static Sighting sighting(Known known) {
@@ -257,6 +236,7 @@ final class SubprocessProvider implements Provider {
       new SandboxEnd(known.get().record(), sandbox).bringAbout(how);
     }
     try {
+      booter.release(folder);
       folder.remove();
     } catch (IOException e) {
       throw Fault.of(
@@ -276,6 +256,7 @@ final class SubprocessProvider implements Provider {
     for (Known known : folders.all(context.instance().value())) {
       if (known.record().abandoned()) {
         try {
+          booter.release(known.folder());
           known.folder().remove();
         } catch (IOException heldBySomebody) {
           // see above

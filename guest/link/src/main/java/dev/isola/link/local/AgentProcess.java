@@ -1,4 +1,4 @@
-package dev.isola.provider.subprocess;
+package dev.isola.link.local;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -18,15 +18,15 @@ import java.util.Optional;
  * @param namespaces whether it is PID 1 of a pid namespace, whose end the kernel makes the end of
  *     everything in it
  */
-record AgentProcess(long pid, long startTime, boolean namespaces) {
+public record AgentProcess(long pid, long startTime, boolean namespaces) {
   private static final Path PROC = Path.of("/proc");
 
-  boolean alive() {
+  public boolean alive() {
     return startTimeOf(pid).filter(start -> start == startTime).isPresent();
   }
 
   /** Kills it without asking. */
-  void kill() {
+  public void kill() {
     Optional<ProcessHandle> handle = ProcessHandle.of(pid);
     // The handle is bound to the process that has the pid now; the check after it says that this is
     // ours.
@@ -36,7 +36,7 @@ record AgentProcess(long pid, long startTime, boolean namespaces) {
   }
 
   /** Returns the start time of a living process; empty for none, or one that waits to be reaped. */
-  static Optional<Long> startTimeOf(long pid) {
+  public static Optional<Long> startTimeOf(long pid) {
     try {
       String text = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
       String[] fields = text.substring(text.lastIndexOf(')') + 2).split(" ");
@@ -53,7 +53,7 @@ record AgentProcess(long pid, long startTime, boolean namespaces) {
    * command lines. For a sandbox whose record does not know its agent (its maker died between
    * starting it and writing it down), and to see that nothing is left.
    */
-  static List<AgentProcess> marked(String instance, String sandbox) {
+  public static List<AgentProcess> marked(String instance, String sandbox) {
     List<String> marks = List.of("--instance", instance, "--sandbox", sandbox);
     List<AgentProcess> found = new ArrayList<>();
     try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[1-9]*")) {

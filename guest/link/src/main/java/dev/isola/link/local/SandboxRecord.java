@@ -1,4 +1,4 @@
-package dev.isola.provider.subprocess;
+package dev.isola.link.local;
 
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
@@ -27,7 +27,7 @@ import java.util.Properties;
  * @param shortLived whether its owner never comes back to it
  * @param agent empty until the agent has said that it is ready
  */
-record SandboxRecord(
+public record SandboxRecord(
     SandboxId id,
     String instance,
     Instant createdAt,
@@ -38,7 +38,7 @@ record SandboxRecord(
     boolean shortLived,
     Optional<AgentProcess> agent) {
 
-  static SandboxRecord intent(
+  public static SandboxRecord intent(
       SandboxSpec spec, String instance, Instant now, SandboxFolder folder, Secret secret) {
     return new SandboxRecord(
         spec.id(),
@@ -52,7 +52,7 @@ record SandboxRecord(
         Optional.empty());
   }
 
-  SandboxRecord withAgent(AgentProcess process) {
+  public SandboxRecord withAgent(AgentProcess process) {
     return new SandboxRecord(
         id,
         instance,
@@ -65,14 +65,14 @@ record SandboxRecord(
         Optional.of(process));
   }
 
-  boolean alive() {
+  public boolean alive() {
     return agent.isPresent()
         ? agent.get().alive()
         : !AgentProcess.marked(instance, id.value()).isEmpty();
   }
 
   /** Returns true when its owner never comes back and its agent has ended by itself. */
-  boolean abandoned() {
+  public boolean abandoned() {
     return shortLived && agent.isPresent() && !agent.get().alive();
   }
 
@@ -80,13 +80,13 @@ record SandboxRecord(
    * Returns the living processes whose end is the end of all: the agent, or where it is not known
    * or has no namespace of its own, whatever bears our marks.
    */
-  List<AgentProcess> processes() {
+  public List<AgentProcess> processes() {
     return agent.filter(AgentProcess::namespaces).isPresent()
         ? agent.filter(AgentProcess::alive).stream().toList()
         : AgentProcess.marked(instance, id.value());
   }
 
-  void write(Path file) throws IOException {
+  public void write(Path file) throws IOException {
     Properties text = new Properties();
     text.setProperty("id", id.value());
     text.setProperty("instance", instance);
@@ -115,7 +115,7 @@ record SandboxRecord(
   }
 
   /** Reads a record; empty when there is none or it is not whole. */
-  static Optional<SandboxRecord> read(Path file) throws IOException {
+  public static Optional<SandboxRecord> read(Path file) throws IOException {
     Properties text = new Properties();
     try (InputStream in = Files.newInputStream(file)) {
       text.load(in);

@@ -1,4 +1,4 @@
-package dev.isola.provider.subprocess;
+package dev.isola.link.local;
 
 import dev.isola.link.AgentSandbox;
 import dev.isola.spi.Destroy;

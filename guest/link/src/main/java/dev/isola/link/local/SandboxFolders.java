@@ -1,4 +1,4 @@
-package dev.isola.provider.subprocess;
+package dev.isola.link.local;
 
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;

@@ -1,0 +1,104 @@
+package dev.isola.provider.example;
+
+import dev.isola.link.BootRecord;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.AgentStarter;
+import dev.isola.link.local.Booter;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Boots a sandbox as a plain process in a fresh folder, and declares no more than that. */
+final class ExampleBooter implements Booter {
+  private final AgentStarter starter;
+
+  ExampleBooter(ProviderContext context) {
+    starter = new AgentStarter(context.dataFolder().resolve("bin"), context.instance().value());
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return new ProviderInfo(
+        ExampleProviderFactory.NAME,
+        "plain processes in a fresh folder; an example",
+        ApiVersion.CURRENT,
+        Isolation.PROCESS,
+        capabilities(),
+        new SpecSupport(
+            false, false, Set.of(NetworkMode.HOST), Set.of(), Set.of(LimitKind.TIMEOUT)),
+        List.of(),
+        "subreaper and kill loop",
+        Duration.ofMillis(10));
+  }
+
+  @Override
+  public Set<Class<? extends Capability>> capabilities() {
+    return Set.of(Attaching.class, Terminals.class, Renewing.class);
+  }
+
+  @Override
+  public Health health() {
+    try {
+      starter.binary();
+      return new Health.Healthy("the guest agent is in place");
+    } catch (SandboxException e) {
+      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+    }
+  }
+
+  @Override
+  public void refuse(SandboxSpec spec) {
+    refuseUnless(spec.image().isEmpty(), "images");
+    refuseUnless(spec.gpus() == 0, "gpus");
+    refuseUnless(spec.user().isEmpty(), "user");
+    refuseUnless(spec.volumes().isEmpty(), "volumes");
+    refuseUnless(spec.workspacePath().isEmpty(), "workspacePath");
+    Optional<NetworkMode> mode = spec.network().mode();
+    refuseUnless(mode.isEmpty() || mode.get() == NetworkMode.HOST, "network mode " + mode);
+  }
+
+  private static void refuseUnless(boolean possible, String what) {
+    if (!possible) {
+      throw Capability.unsupported(ExampleProviderFactory.NAME, what);
+    }
+  }
+
+  @Override
+  public AgentProcess boot(Booting booting) throws IOException {
+    SandboxSpec spec = booting.spec();
+    Files.createDirectory(booting.record().workspace());
+    BootRecord.Builder boot =
+        BootRecord.builder(spec.id(), booting.record().secret())
+            .socket(booting.folder().socket())
+            .lock(booting.folder().lock())
+            .confine(booting.record().workspace(), spec.workspaceMount())
+            .cwd(spec.workingFolder())
+            .env(spec.env());
+    spec.ttl().ifPresent(boot::deadline);
+    spec.linger().ifPresent(boot::linger);
+    return starter.start(spec.id(), boot.build(), booting.patience());
+  }
+
+  @Override
+  public void release(SandboxFolder folder) {
+    // Nothing was taken but processes and the folder.
+  }
+}

@@ -1,0 +1,75 @@
+package dev.isola.provider.subprocess;
+
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.AgentStarter;
+import dev.isola.link.local.Booter;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+
+/**
+ * Boots a sandbox as plain processes of this user: no isolation, but everything else of the
+ * contract. Files are confined to the workspace, processes end with their sandbox.
+ */
+final class SubprocessBooter implements Booter {
+  private final String name;
+  private final ProviderContext context;
+  private final AgentStarter starter;
+
+  SubprocessBooter(String name, ProviderContext context) {
+    this.name = name;
+    this.context = context;
+    this.starter =
+        new AgentStarter(context.dataFolder().resolve("bin"), context.instance().value());
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return SubprocessInfo.with(
+        name, "plain processes of this user; no isolation", false, starter.namespacesAvailable());
+  }
+
+  @Override
+  public Set<Class<? extends Capability>> capabilities() {
+    return SubprocessInfo.CAPABILITIES;
+  }
+
+  @Override
+  public Health health() {
+    try {
+      starter.binary();
+      return new Health.Healthy("the guest agent is in place");
+    } catch (SandboxException e) {
+      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+    }
+  }
+
+  @Override
+  public void refuse(SandboxSpec spec) {
+    SpecCheck.refuseWhatCannotBe(name, spec);
+  }
+
+  @Override
+  public AgentProcess boot(Booting booting) throws IOException {
+    SandboxSpec spec = booting.spec();
+    Path home = Files.createDirectory(Boot.home(booting.record(), booting.folder()));
+    ProcessUser.give(home, spec.user());
+    return starter.start(
+        spec.id(),
+        Boot.record(spec, booting.record(), booting.folder(), context.dataFolder()),
+        booting.patience());
+  }
+
+  @Override
+  public void release(SandboxFolder folder) {
+    // Mounts and namespaces ended with the processes.
+  }
+}
