@@ -43,6 +43,26 @@ for flavour in release sanitize; do
     fi
   done
 done
+# Once more as an ordinary user, who gets its namespaces another way and may not read the agent.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+  shared=$(mktemp -d)
+  chmod 755 "$shared"
+  cp "$out/isola-agent" "$out/release/agent_test" "$shared"
+  AGENT=$shared/isola-agent setpriv --reuid 65534 --regid 65534 --clear-groups \
+    "$shared/agent_test" >"$out/release/agent_test-user.log" 2>&1
+  line=$(tail -n 1 "$out/release/agent_test-user.log")
+  rm -rf "$shared"
+  echo "release agent_test as an ordinary user: $line"
+  case $line in
+    *' passed, 0 failed') passed=$((passed + ${line%% *})) ;;
+    *)
+      grep -v '^ok ' "$out/release/agent_test-user.log" | tail -n 40
+      failed=$((failed + 1))
+      ;;
+  esac
+else
+  echo 'NOT RUN agent_test as an ordinary user beside root: not root, or no setpriv'
+fi
 for report in "$out"/sanitize/report.*; do
   [ -e "$report" ] || continue
   echo "FAILED a sanitizer spoke up: $report"

@@ -1,0 +1,294 @@
+/* Output from the pipes through the journal to the readers, and what they type the other way. */
+#include "execution_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { READ_PER_TURN = 256 << 10, OUTPUT_HEAD = 17, TYPED_MOST = 16 * AGENT_WINDOW };
+
+/* What attached readers still need: nothing before this offset may be thrown away. */
+static uint64_t needed_from(const struct execution *e)
+{
+    uint64_t needed = UINT64_MAX;
+    for (const struct attachment *a = e->attachments; a; a = a->next)
+        if (!a->lossy && a->offset < needed) needed = a->offset;
+    return needed;
+}
+
+static bool send_output(struct attachment *a)
+{
+    struct execution *e = a->execution;
+    uint64_t first = journal_first(&e->journal);
+    if (a->offset < first) {
+        uint8_t gap[16];
+        put_u64(gap, a->offset);
+        put_u64(gap + 8, first - a->offset);
+        stream_post(a->stream, GAP, gap, sizeof gap, NULL, 0);
+        a->offset = first;
+    }
+    const struct piece *p = journal_find(&e->journal, a->offset);
+    if (!p) return false;
+    size_t sendable = stream_sendable(a->stream);
+    if (sendable <= OUTPUT_HEAD) return false;
+    size_t skip = (size_t)(a->offset - p->offset);
+    size_t length = p->length - skip;
+    if (length > sendable - OUTPUT_HEAD) length = sendable - OUTPUT_HEAD;
+    uint8_t head[OUTPUT_HEAD];
+    head[0] = p->channel;
+    put_u64(head + 1, a->offset);
+    put_u64(head + 9, p->time_ns);
+    stream_post(a->stream, OUTPUT, head, sizeof head, p->data + skip, length);
+    a->offset += length;
+    return true;
+}
+
+/* Asks for more output, or not; a terminal's descriptor also carries what is typed. */
+static void watch_output(struct execution *e, struct output *o, uint32_t wanted)
+{
+    loop_watch(&o->watch, wanted | (e->terminal_fd >= 0 && e->typed.length ? EPOLLOUT : 0));
+}
+
+/* Reads once; false when there is nothing to read, or no room for it. */
+static bool read_output(struct execution *e, struct output *o)
+{
+    size_t available;
+    uint8_t discarded[4096];
+    bool discard = e->finished;
+    uint8_t *room = discard ? discarded : journal_room(&e->journal, o->channel, needed_from(e), &available);
+    if (discard) available = sizeof discarded;
+    if (!room) {
+        watch_output(e, o, 0);
+        return false;
+    }
+    ssize_t n = read(o->watch.fd, room, available);
+    if (n < 0 && errno == EINTR) return true;
+    o->dry = n < 0 && errno == EAGAIN;
+    if (o->dry) {
+        watch_output(e, o, EPOLLIN);
+        return false;
+    }
+    if (n <= 0) { /* EIO is how a terminal says that nobody has it open any more */
+        if (e->terminal_fd >= 0) {
+            e->input.fd = -1;
+            e->terminal_fd = -1;
+            ring_free(&e->typed);
+        }
+        close_watch(&o->watch);
+        return false;
+    }
+    if (discard) return true;
+    if (!o->grown && (size_t)n >= 32768) {
+        o->grown = true;    /* it writes much: a larger pipe saves turns */
+        fcntl(o->watch.fd, F_SETPIPE_SZ, 256 << 10);
+    }
+    journal_filled(&e->journal, (size_t)n, unix_ns());
+    e->bytes[o->channel - 1] += (size_t)n;
+    e->last_output_ns = now_ns();
+    return true;
+}
+
+static void send_all(struct execution *e)
+{
+    for (struct attachment *a = e->attachments; a; a = a->next)
+        while (send_output(a)) {
+        }
+}
+
+/* Moves output from the pipes to the journal and on to the readers, as far as it goes without waiting. */
+void pump(struct execution *e)
+{
+    for (int i = 0; i < 2; i++) {
+        struct output *o = &e->outputs[i];
+        uint64_t before = e->journal.end;
+        while (o->watch.fd >= 0 && e->journal.end - before < READ_PER_TURN) {
+            if (!read_output(e, o)) break;
+            send_all(e);
+            if (e->finished) break;
+        }
+        if (o->watch.fd >= 0 && e->journal.end - before >= READ_PER_TURN) watch_output(e, o, EPOLLIN);
+    }
+    send_all(e);
+    if (e->finished) end_attachments(e);
+}
+
+void output_ready(struct watch *w, uint32_t what)
+{
+    (void)what;
+    struct output *o = (struct output *)((char *)w - offsetof(struct output, watch));
+    struct execution *e = o->execution;
+    pump(e);
+    consider_end(e);
+    if (e->finished && !outputs_open(e)) tidy_later();
+}
+
+void executions_resume(void)
+{
+    for (struct execution *e = executions, *next; e; e = next) {
+        next = e->next;
+        if (!e->attachments) continue;
+        pump(e);
+        consider_end(e);
+    }
+}
+
+/* ---- input ---- */
+
+void close_input(struct execution *e)
+{
+    if (e->terminal_fd < 0) close_watch(&e->input);
+    ring_free(&e->typed);
+}
+
+void write_input(struct execution *e)
+{
+    while (e->typed.length && e->input.fd >= 0) {
+        ssize_t n = write(e->input.fd, ring_head(&e->typed), e->typed.length);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) break;
+        size_t gone = n < 0 ? e->typed.length : (size_t)n;  /* nobody reads any more: throw it away */
+        ring_drop(&e->typed, gone);
+        e->typed_ungranted += gone;
+        if (n < 0) {
+            close_input(e);
+            break;
+        }
+    }
+    if (e->typed_credit && e->typed_ungranted >= AGENT_WINDOW / 4) {
+        stream_grant(e->typed_credit, e->typed_ungranted);
+        e->typed_ungranted = 0;
+    }
+    if (e->input.fd < 0) return;
+    if (e->terminal_fd >= 0) {
+        struct output *o = &e->outputs[0];
+        if (o->watch.added) watch_output(e, o, o->watch.events & EPOLLIN);
+    } else if (e->typed.length) {
+        loop_watch(&e->input, EPOLLOUT);
+    } else if (e->input_eof) {
+        close_input(e);
+    } else if (e->input.added) {
+        loop_watch(&e->input, 0);
+    }
+}
+
+void input_ready(struct watch *w, uint32_t what)
+{
+    struct execution *e = (struct execution *)((char *)w - offsetof(struct execution, input));
+    if (what & EPOLLERR) close_input(e); /* the command closed its standard input */
+    else write_input(e);
+}
+
+void terminal_ready(struct watch *w, uint32_t what)
+{
+    struct output *o = (struct output *)((char *)w - offsetof(struct output, watch));
+    if (what & EPOLLOUT) write_input(o->execution);
+    if (what & ~(uint32_t)EPOLLOUT) output_ready(w, what);
+}
+
+/* ---- attachments as owners of their streams ---- */
+
+void detach_reader(struct attachment *a)
+{
+    struct execution *e = a->execution;
+    for (struct attachment **at = &e->attachments; *at; at = &(*at)->next)
+        if (*at == a) {
+            *at = a->next;
+            break;
+        }
+    if (e->typed_credit == a->stream) e->typed_credit = NULL;
+    free(a);
+}
+
+/* Ends the attachments that have read everything. */
+void end_attachments(struct execution *e)
+{
+    for (struct attachment *a = e->attachments, *next; a; a = next) {
+        next = a->next;
+        if (a->offset < e->journal.end) continue;
+        struct builder b = {0};
+        build_exit(e, &b);
+        build_counts(e, &b);
+        struct stream *s = a->stream;
+        detach_reader(a);
+        stream_end(s, &b);
+        builder_free(&b);
+    }
+}
+
+static void attachment_data(void *context, const uint8_t *bytes, size_t length)
+{
+    struct attachment *a = context;
+    struct execution *e = a->execution;
+    if (e->input.fd < 0 || e->input_eof) {
+        stream_grant(a->stream, length); /* nobody reads it; the sender need not wait */
+        return;
+    }
+    if (e->typed_credit != a->stream) {
+        if (e->typed_credit) stream_grant(e->typed_credit, e->typed_ungranted);
+        e->typed_credit = a->stream;
+        e->typed_ungranted = 0;
+    }
+    if (ring_put(&e->typed, bytes, length, TYPED_MOST)) {
+        write_input(e);
+    } else {
+        struct stream *s = a->stream;
+        detach_reader(a);
+        stream_error(s, E_LIMIT, 0, "too many writers wait for the command to read its input");
+    }
+}
+
+static void attachment_eof(void *context)
+{
+    struct attachment *a = context;
+    if (a->execution->terminal_fd >= 0) return;
+    a->execution->input_eof = true;
+    write_input(a->execution);
+}
+
+static void attachment_credit(void *context)
+{
+    struct attachment *a = context;
+    struct execution *e = a->execution;
+    pump(e);
+    consider_end(e);
+}
+
+static void let_go(struct execution *e)
+{
+    pump(e); /* nobody may be waiting for the journal any more */
+    consider_end(e);
+    tidy_later();
+}
+
+static void attachment_cancel(void *context)
+{
+    struct attachment *a = context;
+    struct execution *e = a->execution;
+    struct stream *s = a->stream;
+    detach_reader(a);
+    stream_error(s, E_CANCELLED, 0, "detached");
+    let_go(e);
+}
+
+static void attachment_dropped(void *context)
+{
+    struct attachment *a = context;
+    struct execution *e = a->execution;
+    detach_reader(a);
+    let_go(e);
+}
+
+static const struct stream_owner attachment_owner = {
+    attachment_data, attachment_eof, attachment_credit, attachment_cancel, attachment_dropped};
+
+struct attachment *attach(struct execution *e, struct stream *s, uint64_t offset, bool lossy)
+{
+    struct attachment *a = calloc(1, sizeof *a);
+    if (!a) return NULL;
+    *a = (struct attachment){.stream = s, .execution = e, .offset = offset, .lossy = lossy, .next = e->attachments};
+    e->attachments = a;
+    stream_own(s, &attachment_owner, a);
+    return a;
+}
