@@ -121,7 +121,8 @@ static char *folder_of(struct fields request)
     if (mount && strncmp(asked, file_view.mount, mount) == 0 && (asked[mount] == '/' || asked[mount] == 0)) {
         if (asprintf(&result, "%s%s", file_view.root, asked + mount) < 0) result = NULL;
     } else if (asked[0] != '/') {
-        if (asprintf(&result, "%s/%s", base, asked) < 0) result = NULL;
+        const char *inner = file_view.start ? file_view.start : "";
+        if (asprintf(&result, "%s/%s/%s", base, inner, asked) < 0) result = NULL;
     } else {
         return asked;
     }

@@ -24,6 +24,7 @@
 #include "listen.h"
 #include "loop.h"
 #include "operations.h"
+#include "path.h"
 #include "relay.h"
 
 const char agent_build[] = AGENT_BUILD;
@@ -106,6 +107,7 @@ static void see_files(const struct boot *b)
     file_view.root = b->root;
     file_view.mount = b->mount;
     file_view.root_fd = open(b->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    path_start_at(b->cwd);
     if (file_view.root_fd < 0) detach_failed("cannot open the workspace %s: %s", b->root, strerror(errno));
 }
 

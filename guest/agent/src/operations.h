@@ -13,6 +13,7 @@ struct file_view {
     const char *root;     /* ROOT as the commands see it, NULL when not confined */
     const char *mount;    /* what callers call ROOT, e.g. /workspace; NULL when not confined */
     const char *cwd;      /* where relative paths start when not confined */
+    const char *start;    /* where they start beneath ROOT when confined; see path_start_at */
     const char *user;     /* default user, NULL for the agent's own */
 };
 extern struct file_view file_view;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -17,7 +18,7 @@ bool path_force_walk;
 
 /* ---- where a path starts ------------------------------------------------------------------------------- */
 
-struct anchor { int folder; bool owned; const char *rest; };
+struct anchor { int folder; bool owned; const char *rest; char joined[PATH_MAX]; };
 
 static const char *skip_slashes(const char *p)
 {
@@ -54,16 +55,29 @@ static const char *beneath_view(const char *path)
     return by_mount ? by_mount : by_root;
 }
 
+void path_start_at(const char *cwd)
+{
+    file_view.start = cwd && cwd[0] == '/' ? beneath_view(cwd) : NULL;
+}
+
 static bool anchor_take(const char *path, struct anchor *a)
 {
-    *a = (struct anchor) { .folder = AT_FDCWD, .rest = path };
+    a->folder = AT_FDCWD;
+    a->owned = false;
+    a->rest = path;
     if (strlen(path) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return false;
     }
     if (file_view.root_fd >= 0) {
         a->folder = file_view.root_fd;
-        if (path[0] == '/') {
+        if (path[0] != '/' && file_view.start && *file_view.start) {
+            if (snprintf(a->joined, sizeof a->joined, "%s/%s", file_view.start, path) >= (int) sizeof a->joined) {
+                errno = ENAMETOOLONG;
+                return false;
+            }
+            a->rest = a->joined;
+        } else if (path[0] == '/') {
             a->rest = beneath_view(path);
             if (!a->rest) {
                 errno = EXDEV;

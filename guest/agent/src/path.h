@@ -16,6 +16,9 @@
 /* Set by tests only: pretend that the kernel has no openat2. */
 extern bool path_force_walk;
 
+/* Makes relative paths of a confined view start at `cwd`; at ROOT when it lies elsewhere. Keeps the pointer. */
+void path_start_at(const char *cwd);
+
 /* Opens what `path` names, close-on-exec; links are followed unless O_NOFOLLOW. Never creates. -1 and errno. */
 int path_open(const char *path, int flags);
 

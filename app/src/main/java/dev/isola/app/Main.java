@@ -42,6 +42,8 @@ public final class Main {
     if (!isRun(args)) {
       line.addSubcommand(new DoctorCommand(wiring))
           .addSubcommand(new ProvidersCommand(wiring))
+          .addSubcommand(new ConformanceCommand(wiring))
+          .addSubcommand(new BenchCommand(wiring))
           .addSubcommand(new CompletionCommand(wiring))
           .addSubcommand(new VersionCommand(wiring))
           .addSubcommand(new HelpCommand(wiring))
@@ -49,7 +51,7 @@ public final class Main {
     }
     // "run -- cat @file" means the word @file, and "run ls -l" gives -l to ls.
     line.setExpandAtFiles(false);
-    line.setStopAtPositional(true);
+    line.getSubcommands().get("run").setStopAtPositional(true);
     return line;
   }
 

@@ -5,15 +5,38 @@ import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
 /**
- * Makes paths that try to get out of a workspace to one file of the host: climbing, absolute, through links, with noise
- * that careless checks stumble over. The same seed makes the same paths. Every path ends in a harmless name, so that a
- * workspace that leaks is not a machine that is ruined.
+ * Makes paths that try to get out of a workspace to one file of the host: climbing, absolute,
+ * through links, with noise that careless checks stumble over. The same seed makes the same paths.
+ * Every path ends in a harmless name, so that a workspace that leaks is not a machine that is
+ * ruined.
  */
 public final class HostilePaths implements Supplier<String> {
   private static final List<String> NOISE =
       List.of(
-          ".", "", "..", "...", ". ", " ..", "..;", "%2e%2e", "..%2f", "\u2025", "\uff0e\uff0e", "..\\", "\\..",
-          "~", "-", "proc", "self", "root", "cwd", "fd", "workspace", "inside", "x".repeat(255), "x".repeat(300));
+          ".",
+          "",
+          "..",
+          "...",
+          ". ",
+          " ..",
+          "..;",
+          "%2e%2e",
+          "..%2f",
+          "\u2025",
+          "\uff0e\uff0e",
+          "..\\",
+          "\\..",
+          "~",
+          "-",
+          "proc",
+          "self",
+          "root",
+          "cwd",
+          "fd",
+          "workspace",
+          "inside",
+          "x".repeat(255),
+          "x".repeat(300));
 
   private final SplittableRandom random;
   private final String outside;
@@ -44,7 +67,9 @@ public final class HostilePaths implements Supplier<String> {
           case 3 -> "/workspace/" + climb() + outside.substring(1);
           case 4 -> pick(links);
           case 5 -> pick(links) + "/" + climb() + outside.substring(1);
-          case 6 -> pick(List.of("/proc/self/root", "/proc/1/root", "/dev/fd/3", "/proc/self/cwd")) + outside;
+          case 6 ->
+              pick(List.of("/proc/self/root", "/proc/1/root", "/dev/fd/3", "/proc/self/cwd"))
+                  + outside;
           default -> noise() + "/" + climb() + outside.substring(1);
         };
     path = random.nextInt(3) == 0 ? spoiled(path) : path;

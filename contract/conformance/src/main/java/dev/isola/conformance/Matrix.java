@@ -134,7 +134,8 @@ public final class Matrix {
   /** A cell is one line, and what a provider said does not end it or become markup. */
   private static String plain(String cell) {
     StringBuilder text = new StringBuilder();
-    for (char c : cell.toCharArray()) {
+    for (int i = 0; i < cell.length(); i++) {
+      char c = cell.charAt(i);
       switch (c) {
         case '|' -> text.append("\\|");
         case '<' -> text.append("&lt;");

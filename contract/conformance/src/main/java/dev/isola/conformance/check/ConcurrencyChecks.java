@@ -1,4 +1,295 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.OutputLimit;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
 /** Checks of many callers at once. */
-public final class ConcurrencyChecks {}
+public final class ConcurrencyChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final int MANY = 8;
+
+  @Check("X1")
+  public void outputsOfCommandsAtOnceAreNotMixed(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    Together.all(
+        MANY,
+        thread -> {
+          for (int i = 0; i < 10; i++) {
+            String mine = thread + "-" + i;
+            ExecResult result =
+                sandbox.run(Command.shell("seq 1 200; echo " + mine + "; echo e" + mine + " >&2"));
+            Expect.equal(692L + mine.length() + 1, result.stdout().total(), "the count");
+            Expect.that(result.stdout().text().endsWith("\n200\n" + mine + "\n"), "stdout is mine");
+            Expect.equal("e" + mine + "\n", result.stderr().text(), "stderr");
+          }
+          return thread;
+        });
+  }
+
+  @Check("X5")
+  public void floodsAtOnceAreCountedExactly(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    int size = 5 * 1024 * 1024;
+    List<Long> counts =
+        Together.all(
+            MANY,
+            number ->
+                sandbox
+                    .run(
+                        Command.shell("head -c " + (size + number) + " /dev/zero"),
+                        new OutputLimit(10, 10))
+                    .stdout()
+                    .total());
+    Expect.equal(
+        IntStream.range(0, MANY).mapToObj(number -> (long) size + number).toList(),
+        counts,
+        "the counts");
+  }
+
+  @Check("P2")
+  public void sandboxesMadeAtOnceAreDistinct(Subject s) throws InterruptedException {
+    List<SandboxSpec> specs = Stream.generate(() -> s.spec().build()).limit(MANY).toList();
+    List<String> said =
+        Together.all(
+            MANY,
+            number -> {
+              Sandbox sandbox = s.provider().create(specs.get(number));
+              sandbox.files().writeText("me", sandbox.id().value(), UTF_8);
+              return sandbox.run(Command.shell("cat me")).stdout().text();
+            });
+    Expect.equal(specs.stream().map(spec -> spec.id().value()).toList(), said, "their files");
+    Expect.equal(MANY, new HashSet<>(said).size(), "the number of sandboxes");
+  }
+
+  @Check("P2")
+  public void createsOfOneIdAtOnceMakeOneSandbox(Subject s) throws InterruptedException {
+    SandboxSpec spec = s.spec().init(Command.shell("echo init >> log")).build();
+    List<String> logs =
+        Together.all(
+            MANY, number -> s.provider().create(spec).files().readText("log", UTF_8, 1000));
+    Expect.equal(Collections.nCopies(MANY, "init\n"), logs, "what init left, as each saw");
+    Expect.equal(
+        1L,
+        s.provider().inventory().stream().filter(seen -> seen.id().equals(spec.id())).count(),
+        "how often the inventory shows it");
+  }
+
+  @Check("P4")
+  public void destroysAtOnceAllSucceed(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    sandbox.start(Command.shell("sleep 1000 & sleep 1000")).close();
+    Together.all(
+        MANY,
+        number -> {
+          s.provider().destroy(sandbox.id(), number % 2 == 0 ? Destroy.NORMAL : Destroy.FORCE);
+          return number;
+        });
+    expectNotListed(s, sandbox.id());
+  }
+
+  @Check("P4")
+  public void destroysFromTwoProcessesAtOnceAllSucceed(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    var other = s.anotherProcess();
+    Together.all(
+        4,
+        number -> {
+          (number % 2 == 0 ? s.provider() : other).destroy(sandbox.id(), Destroy.FORCE);
+          return number;
+        });
+    expectNotListed(s, sandbox.id());
+  }
+
+  @Check("P4")
+  public void destroyDuringACommandEndsItsCall(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    Together.Call<String> call =
+        Together.start(() -> ending(sandbox, Command.shell("touch up; sleep 1000")));
+    Expect.eventually(PATIENCE, "the command runs", () -> sandbox.files().exists("up"));
+    s.provider().destroy(sandbox.id(), Destroy.FORCE);
+    String how = call.within(PATIENCE, "run returns when its sandbox is destroyed");
+    Expect.that(!how.equals("ended well"), "the call does not claim that the command succeeded");
+  }
+
+  @Check("P4")
+  public void createAndDestroyAtOnceEndInOneOfTwoStates(Subject s) throws InterruptedException {
+    SandboxSpec spec = s.spec().build();
+    for (int round = 0; round < 5; round++) {
+      Together.all(
+          4,
+          number -> {
+            try {
+              if (number % 2 == 0) {
+                s.provider().create(spec);
+              } else {
+                s.provider().destroy(spec.id(), Destroy.FORCE);
+              }
+            } catch (SandboxException lostTheRace) {
+              return lostTheRace.code().toString();
+            }
+            return "";
+          });
+      Sandbox sandbox = s.provider().create(spec);
+      Expect.that(sandbox.run(Command.argv("true")).succeeded(), "create after the race works");
+      s.provider().destroy(spec.id(), Destroy.FORCE);
+      expectNotListed(s, spec.id());
+    }
+  }
+
+  @Check("P7")
+  public void inventoryIsWholeWhileSandboxesComeAndGo(Subject s) throws InterruptedException {
+    SandboxId stays = s.sandbox().id();
+    List<SandboxSpec> specs = Stream.generate(() -> s.spec().build()).limit(4).toList();
+    Together.all(
+        8,
+        number -> {
+          for (int i = 0; i < 5; i++) {
+            if (number < 4) {
+              s.provider().create(specs.get(number));
+              s.provider().destroy(specs.get(number).id(), Destroy.FORCE);
+            } else {
+              Expect.that(
+                  s.provider().inventory().stream().map(Sighting::id).anyMatch(stays::equals),
+                  "the inventory always shows the sandbox that stays");
+            }
+          }
+          return number;
+        });
+  }
+
+  @Check("F1")
+  public void readersSeeOnlyWholeFiles(Subject s) throws InterruptedException {
+    FileSystem files = s.sandbox().files();
+    files.writeText("shared", whole(0), UTF_8);
+    Together.all(
+        MANY,
+        number -> {
+          for (int i = 0; i < 15; i++) {
+            if (number < MANY / 2) {
+              files.writeText("shared", whole(number), UTF_8);
+            } else {
+              String seen = files.readText("shared", UTF_8, 1_000_000);
+              Expect.equal(whole(seen.charAt(0) - 'a'), seen, "what a reader saw");
+            }
+          }
+          return number;
+        });
+    try (Stream<FileInfo> left = files.list(".", 1)) {
+      Expect.equal(List.of("shared"), left.map(FileInfo::name).toList(), "the files that are left");
+    }
+  }
+
+  @Check("F1")
+  public void listingGoesOnWhileFilesComeAndGo(Subject s) throws InterruptedException {
+    FileSystem files = s.sandbox().files();
+    files.writeText("folder/stays", "x", UTF_8);
+    Together.all(
+        MANY,
+        number -> {
+          for (int i = 0; i < 10; i++) {
+            if (number < MANY / 2) {
+              files.writeText("folder/comes-" + number, "x", UTF_8);
+              files.remove("folder/comes-" + number, false);
+            } else {
+              try (Stream<FileInfo> entries = files.list("folder", 1)) {
+                Expect.that(
+                    entries.anyMatch(entry -> entry.name().equals("stays")),
+                    "the list shows the file that stays");
+              }
+            }
+          }
+          return number;
+        });
+  }
+
+  @Check("X5")
+  public void longCommandsDoNotHoldUpShortOnes(Subject s) {
+    Sandbox sandbox = s.sandbox();
+    List<Execution> running =
+        Stream.generate(() -> sandbox.start(Command.argv("cat").withStdin())).limit(20).toList();
+    for (int i = 0; i < 10; i++) {
+      ExecResult result = sandbox.run(Command.shell("echo " + i).withTimeout(PATIENCE));
+      Expect.equal(i + "\n", result.stdout().text(), "a short command's output");
+    }
+    for (Execution one : running) {
+      Expect.that(one.await(Duration.ofMillis(1)).isEmpty(), "a long command still runs");
+      one.kill();
+      one.close();
+    }
+  }
+
+  @Check("X5")
+  public void unreadFloodDoesNotHoldUpOthers(Subject s) {
+    Sandbox sandbox = s.sandbox();
+    try (Execution flood = sandbox.start(Command.shell("while true; do echo flood; done"))) {
+      Reading.of(flood).until("flood");
+      for (int i = 0; i < 5; i++) {
+        ExecResult result = sandbox.run(Command.shell("seq 1 1000").withTimeout(PATIENCE));
+        Expect.equal(3893L, result.stdout().total(), "another command's output");
+      }
+      sandbox.files().writeText("file", "x", UTF_8);
+      flood.kill();
+    }
+  }
+
+  @Check("X5")
+  public void stdinOfManyCommandsIsNotMixed(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    Together.all(
+        MANY,
+        number -> {
+          try (Execution execution = sandbox.start(Command.argv("cat").withStdin())) {
+            String mine = (number + " ").repeat(20_000);
+            execution.stdin().write(mine.getBytes(UTF_8));
+            execution.stdin().close();
+            Expect.equal(mine, Reading.of(execution).toEnd().stdout(), "what came back");
+          } catch (IOException e) {
+            throw new CheckFailed("writing to stdin threw " + e);
+          }
+          return number;
+        });
+  }
+
+  private static String ending(Sandbox sandbox, Command command) {
+    try {
+      Exit exit = sandbox.run(command).exit();
+      return exit.equals(new Exit.Exited(0)) ? "ended well" : exit.toString();
+    } catch (SandboxException e) {
+      return e.code().toString();
+    }
+  }
+
+  private static String whole(int letter) {
+    return Character.toString('a' + letter).repeat(200_000);
+  }
+
+  private static void expectNotListed(Subject s, SandboxId id) {
+    Expect.that(
+        s.provider().inventory().stream().map(Sighting::id).noneMatch(id::equals),
+        "the inventory shows nothing of " + id);
+  }
+}

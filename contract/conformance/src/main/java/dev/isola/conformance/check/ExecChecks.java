@@ -1,4 +1,288 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Signal;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
 /** Checks of running commands: modes, environment, folders, users, exits. */
-public final class ExecChecks {}
+public final class ExecChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /** Names that a sandbox may well set itself, to whatever value. */
+  private static final Set<String> EVERYBODYS =
+      Set.of(
+          "PATH",
+          "HOME",
+          "PWD",
+          "OLDPWD",
+          "SHLVL",
+          "_",
+          "LANG",
+          "LANGUAGE",
+          "TERM",
+          "USER",
+          "LOGNAME",
+          "SHELL",
+          "HOSTNAME",
+          "TZ",
+          "TMPDIR");
+
+  @Check("X1")
+  public void resultSaysWhatHappened(Subject s) {
+    ExecResult result = s.run(Command.shell("echo out; echo err >&2; exit 7"));
+    Expect.equal("out\n", result.stdout().text(), "stdout");
+    Expect.equal("err\n", result.stderr().text(), "stderr");
+    Expect.equal(new Exit.Exited(7), result.exit(), "the exit");
+    Expect.equal("echo out; echo err >&2; exit 7", result.command(), "the command");
+    Expect.that(result.duration().isPositive(), "the duration is positive: " + result.duration());
+    Expect.that(!result.timedOut() && !result.succeeded(), "it neither timed out nor succeeded");
+  }
+
+  @Check("X1")
+  public void durationIsWhatItTook(Subject s) {
+    Duration took = s.run(Command.argv("sleep", "1")).duration();
+    Expect.that(took.toMillis() >= 900, "a second's sleep takes about a second: " + took);
+    Expect.that(took.compareTo(PATIENCE) < 0, "and not much longer: " + took);
+  }
+
+  @Check("X3")
+  public void nonzeroExitIsAResult(Subject s) {
+    for (int code : List.of(0, 1, 2, 7, 126, 127, 128, 255)) {
+      ExecResult result = s.run("exit " + code);
+      Expect.equal(new Exit.Exited(code), result.exit(), "the exit");
+      Expect.equal(code, result.exitCode(), "the exit code");
+    }
+  }
+
+  @Check("X3")
+  public void deathBySignalIsAResult(Subject s) {
+    ExecResult killed = s.run("kill -9 $$");
+    Expect.equal(new Exit.Signaled(Signal.KILL), killed.exit(), "the exit after kill -9");
+    Expect.equal(137, killed.exitCode(), "the code a shell would show");
+    Expect.equal(
+        new Exit.Signaled(Signal.TERM), s.run("kill -15 $$").exit(), "the exit after kill -15");
+  }
+
+  @Check("X3")
+  public void failureInsideAShellIsTheShells(Subject s) {
+    ExecResult result = s.run("no-such-program-of-isola");
+    Expect.equal(new Exit.Exited(127), result.exit(), "the exit of a shell without the program");
+    Expect.contains(result.stderr().text(), "no-such-program-of-isola", "the shell's words");
+  }
+
+  @Check("X2")
+  public void shellModeIsAShell(Subject s) {
+    Expect.equal("3\n", s.output("WORD=abc; printf $WORD | wc -c").replace(" ", ""), "a pipe");
+    Expect.equal("yes\n", s.output("false || echo yes"), "an alternative");
+  }
+
+  @Check("X2")
+  public void argumentsOfAShellCommandAreQuoted(Subject s) {
+    ExecResult result =
+        s.run(Command.shell("printf '[%s]'", "a b", "$HOME", "it's", "*", ";", "\"q\"", ""));
+    Expect.equal("[a b][$HOME][it's][*][;][\"q\"][]", result.stdout().text(), "the arguments");
+  }
+
+  @Check("X2")
+  public void argvIsTakenLiterally(Subject s) {
+    ExecResult result =
+        s.run(Command.argv("printf", "[%s]", "a b", "$HOME", "`id`", "*", "; exit 3", "'", "\\"));
+    Expect.equal("[a b][$HOME][`id`][*][; exit 3]['][\\]", result.stdout().text(), "the arguments");
+    Expect.that(result.succeeded(), "the semicolon ends nothing");
+  }
+
+  @Check("X2")
+  public void emptyArgumentsSurvive(Subject s) {
+    Expect.equal(
+        "[][x][]",
+        s.run(Command.argv("printf", "[%s]", "", "x", "")).stdout().text(),
+        "the arguments");
+  }
+
+  @Check("X2")
+  public void anyCharacterMayBeInAnArgument(Subject s) {
+    String text = "h\u00e9llo \u65e5\u672c\u8a9e \ud83e\udd8a\ttab\nline two\r\u0001\u007f";
+    Expect.equal(text, s.run(Command.argv("printf", "%s", text)).stdout().text(), "in argv");
+    Expect.equal(text, s.run(Command.shell("printf '%s'", text)).stdout().text(), "in a shell");
+  }
+
+  @Check("X2")
+  public void argumentOfAHundredKilobytes(Subject s) {
+    String text = "0123456789".repeat(10_000);
+    ExecResult result = s.run(Command.argv("printf", "%s", text));
+    Expect.that(result.succeeded(), "it runs: " + result.exit());
+    Expect.equal(text, result.stdout().text(), "the argument");
+  }
+
+  @Check("X2")
+  public void thousandsOfArguments(Subject s) {
+    List<String> args = Collections.nCopies(5_000, "word");
+    String text = s.run(Command.argv("echo", args)).stdout().text();
+    Expect.equal(String.join(" ", args) + "\n", text, "the arguments");
+  }
+
+  @Check("X1")
+  public void stdoutAndStderrAreKeptApart(Subject s) {
+    ExecResult result = s.run("echo 1; echo a >&2; echo 2; echo b >&2; echo 3");
+    Expect.equal("1\n2\n3\n", result.stdout().text(), "stdout");
+    Expect.equal("a\nb\n", result.stderr().text(), "stderr");
+  }
+
+  @Check("X4")
+  public void withoutStdinItReadsEndOfFileAtOnce(Subject s) {
+    ExecResult result = s.run(Command.shell("cat; echo end").withTimeout(PATIENCE));
+    Expect.equal("end\n", result.stdout().text(), "stdout of a command that reads");
+    Expect.that(!result.timedOut(), "it does not wait for input");
+  }
+
+  @Check("X4")
+  public void environmentOfTheCommandComesOnTop(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec.env("KEPT", "spec").env("CHANGED", "spec"));
+    Command show = Command.shell("printf '%s|%s|%s' \"$KEPT\" \"$CHANGED\" \"$ADDED\"");
+    Map<String, String> more = Map.of("CHANGED", "command", "ADDED", "a=b c\nd");
+    Expect.equal(
+        "spec|command|a=b c\nd", sandbox.run(show.withEnv(more)).stdout().text(), "with it");
+    Expect.equal("spec|spec|", sandbox.run(show).stdout().text(), "the next command, without");
+  }
+
+  @Check("X4")
+  public void nothingOfTheServersEnvironmentIsInherited(Subject s) {
+    Map<String, String> ours = System.getenv();
+    List<String> told =
+        ours.keySet().stream()
+            .filter(name -> !EVERYBODYS.contains(name) && !name.startsWith("LC_"))
+            .filter(name -> !ours.getOrDefault(name, "").isBlank())
+            .sorted()
+            .toList();
+    if (told.isEmpty()) {
+      throw s.notRun("this process has no environment of its own to look for");
+    }
+    List<String> lines = s.run(Command.argv("env")).stdout().text().lines().toList();
+    for (String name : told) {
+      String first = ours.getOrDefault(name, "").lines().findFirst().orElse("");
+      Expect.that(!lines.contains(name + "=" + first), name + " of the server is not inherited");
+    }
+  }
+
+  @Check("X4")
+  public void programsAreFoundWithoutAPathOfTheCallers(Subject s) {
+    Expect.that(!s.output("echo $PATH").isBlank(), "there is a PATH");
+    Expect.that(s.run(Command.argv("true")).succeeded(), "a program is found by its name");
+  }
+
+  @Check("X4")
+  public void cwdOfTheCommandIsWhereItRuns(Subject s) {
+    s.sandbox().files().makeFolder("/workspace/some/folder", 0755);
+    s.run(Command.argv("touch", "made").withCwd("/workspace/some/folder"));
+    Expect.that(s.sandbox().files().exists("some/folder/made"), "it worked in the folder");
+    s.run(Command.argv("touch", "made"));
+    Expect.that(s.sandbox().files().exists("/workspace/made"), "the next one in the workspace");
+  }
+
+  @Check("X4")
+  public void relativeCwdStartsAtTheWorkingFolder(Subject s) {
+    s.sandbox().files().writeText("some/here", "found", UTF_8);
+    Expect.equal(
+        "found", s.run(Command.argv("cat", "here").withCwd("some")).stdout().text(), "the file");
+  }
+
+  @Check("X4")
+  public void missingCwdIsAnInvalidRequest(Subject s) {
+    Command command = Command.argv("true").withCwd("/workspace/nowhere");
+    SandboxException e = Expect.thrown("run", () -> s.run(command), InvalidRequest.class);
+    Expect.contains(String.valueOf(e.getMessage()), "nowhere", "the message");
+  }
+
+  @Check("X4")
+  public void cwdThatIsAFileIsAnInvalidRequest(Subject s) {
+    s.sandbox().files().writeText("file", "x", UTF_8);
+    Command command = Command.argv("true").withCwd("/workspace/file");
+    Expect.thrown("run", () -> s.run(command), InvalidRequest.class);
+  }
+
+  @Check("X3")
+  public void unknownProgramIsCommandNotFound(Subject s) {
+    for (String program : List.of("no-such-program-of-isola", "/no/such/program", "./nor-this")) {
+      SandboxException e =
+          Expect.thrown(
+              program, () -> s.run(Command.argv(program, "x")), ErrorCode.COMMAND_NOT_FOUND);
+      Expect.contains(String.valueOf(e.getMessage()), program, "the message");
+    }
+  }
+
+  @Check("X3")
+  public void plainFileIsCommandNotExecutable(Subject s) {
+    s.sandbox().files().writeText("plain.txt", "just text", UTF_8);
+    Expect.thrown(
+        "run", () -> s.run(Command.argv("./plain.txt")), ErrorCode.COMMAND_NOT_EXECUTABLE);
+  }
+
+  @Check("X4")
+  public void commandRunsAsItsUser(Subject s) {
+    needUsers(s);
+    Expect.equal(
+        "12345\n", s.run(Command.argv("id", "-u").withUser("12345")).stdout().text(), "its user");
+    Expect.that(
+        !s.output("id -u").equals("12345\n"), "the next command runs as the sandbox's user");
+  }
+
+  @Check("X4")
+  public void unknownUserIsUserNotFound(Subject s) {
+    needUsers(s);
+    Command command = Command.argv("true").withUser("nobody-of-that-name");
+    SandboxException e = Expect.thrown("run", () -> s.run(command), ErrorCode.USER_NOT_FOUND);
+    Expect.contains(String.valueOf(e.getMessage()), "nobody-of-that-name", "the message");
+  }
+
+  @Check("X4")
+  public void childInTheBackgroundDoesNotHoldTheResult(Subject s) {
+    ExecResult result = s.run(Command.shell("sleep 1000 & echo started").withTimeout(PATIENCE));
+    Expect.equal("started\n", result.stdout().text(), "stdout");
+    Expect.equal(new Exit.Exited(0), result.exit(), "the exit");
+  }
+
+  @Check("X3")
+  public void fiftyCommandsOneAfterTheOther(Subject s) {
+    for (int i = 0; i < 50; i++) {
+      Expect.equal(i + "\n", s.output("echo " + i), "the output of command " + i);
+    }
+  }
+
+  @Check("X4")
+  public void nothingStaysFromOneCommandToTheNext(Subject s) {
+    String before = s.output("pwd");
+    s.output("mkdir -p folder; cd folder; export LEFT=over; pwd");
+    Expect.equal(before, s.output("pwd"), "the folder");
+    Expect.equal("[]\n", s.output("echo \"[$LEFT]\""), "the variable");
+  }
+
+  @Check("X4")
+  public void commandsSeeWhatTheFileSystemSees(Subject s) {
+    s.sandbox().files().writeText("from-outside", "hello", UTF_8);
+    Expect.equal("hello", s.output("cat from-outside"), "a file from outside");
+    s.output("printf back > from-inside");
+    Expect.equal(
+        "back", s.sandbox().files().readText("from-inside", UTF_8, 100), "a file from inside");
+  }
+
+  private static void needUsers(Subject s) {
+    if (!s.info().support().users()) {
+      throw s.notRun("commands cannot run as another user here");
+    }
+  }
+}

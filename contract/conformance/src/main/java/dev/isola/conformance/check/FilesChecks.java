@@ -54,8 +54,7 @@ public final class FilesChecks {
   public void fiveMegabytesArriveUnchanged(Subject s) {
     FileSystem files = s.sandbox().files();
     byte[] content = Contents.random(5_000_000, 1);
-    Expect.equal(
-        5_000_000L, files.write("big", Contents.of(content), DEFAULT).size(), "the size");
+    Expect.equal(5_000_000L, files.write("big", Contents.of(content), DEFAULT).size(), "the size");
     Expect.equal(content, Contents.bytes(files, "big"), "the file");
   }
 
@@ -163,8 +162,7 @@ public final class FilesChecks {
     Expect.equal("", Contents.range(files, "digits", 10, 5), "5 bytes from the end");
     Expect.equal("", Contents.range(files, "digits", 1L << 40, 5), "5 bytes from far beyond");
     Expect.equal("", Contents.range(files, "digits", 3, 0), "no bytes from 3");
-    Expect.equal(
-        "56789", Contents.range(files, "digits", 5, Long.MAX_VALUE), "everything from 5");
+    Expect.equal("56789", Contents.range(files, "digits", 5, Long.MAX_VALUE), "everything from 5");
   }
 
   @Check("F2")
@@ -228,8 +226,7 @@ public final class FilesChecks {
             "changeMode", () -> files.changeMode("none", 0600),
             "exportTree", () -> Contents.all(files.exportTree("none", List.of())));
     calls.forEach(
-        (name, call) ->
-            Expect.thrown(name + " of a missing file", call, ErrorCode.FILE_NOT_FOUND));
+        (name, call) -> Expect.thrown(name + " of a missing file", call, ErrorCode.FILE_NOT_FOUND));
   }
 
   @Check("F1")
@@ -237,8 +234,7 @@ public final class FilesChecks {
     FileSystem files = s.sandbox().files();
     files.writeText("top/a/b/c", "", UTF_8);
     files.writeText("top/file", "1", UTF_8);
-    Expect.equal(
-        List.of("a", "file"), Contents.below("top", files.list("top", 1)), "one level");
+    Expect.equal(List.of("a", "file"), Contents.below("top", files.list("top", 1)), "one level");
     Expect.equal(
         List.of("a", "a/b", "file"), Contents.below("top", files.list("top", 2)), "two levels");
     Expect.equal(
@@ -256,8 +252,22 @@ public final class FilesChecks {
     FileSystem files = s.sandbox().files();
     List<String> names =
         List.of(
-            " ", "a b", "-rf", "--help", "new\nline", "tab\t", "quote'\"", "back\\slash", "$HOME",
-            "*", "größe", "日本語", "🏝", "...", ".hidden", "x".repeat(255));
+            " ",
+            "a b",
+            "-rf",
+            "--help",
+            "new\nline",
+            "tab\t",
+            "quote'\"",
+            "back\\slash",
+            "$HOME",
+            "*",
+            "größe",
+            "日本語",
+            "🏝",
+            "...",
+            ".hidden",
+            "x".repeat(255));
     for (String name : names) {
       files.writeText("odd/" + name, name, UTF_8);
     }
@@ -273,10 +283,8 @@ public final class FilesChecks {
     files.makeFolder("empty", 0755);
     files.writeText("file", "x", UTF_8);
     Expect.equal(List.of(), Contents.names(files, "empty"), "an empty folder");
-    Expect.thrown(
-        "list of a file", () -> Contents.names(files, "file"), ErrorCode.NOT_A_FOLDER);
-    Expect.thrown(
-        "read of a folder", () -> Contents.bytes(files, "empty"), ErrorCode.IS_A_FOLDER);
+    Expect.thrown("list of a file", () -> Contents.names(files, "file"), ErrorCode.NOT_A_FOLDER);
+    Expect.thrown("read of a folder", () -> Contents.bytes(files, "empty"), ErrorCode.IS_A_FOLDER);
     Expect.thrown(
         "write to a folder", () -> files.writeText("empty", "x", UTF_8), ErrorCode.IS_A_FOLDER);
     Expect.thrown(
@@ -350,9 +358,7 @@ public final class FilesChecks {
     files.writeText("tree/b", "x", UTF_8);
     files.makeFolder("empty", 0755);
     Expect.thrown(
-        "remove of a full folder",
-        () -> files.remove("tree", false),
-        ErrorCode.FOLDER_NOT_EMPTY);
+        "remove of a full folder", () -> files.remove("tree", false), ErrorCode.FOLDER_NOT_EMPTY);
     Expect.equal("x", Contents.text(files, "tree/a/file"), "what was not removed");
     files.remove("tree/b", false);
     files.remove("empty", false);
@@ -454,8 +460,7 @@ public final class FilesChecks {
         files.attributes("file"),
         "the attributes");
     files.removeAttribute("file", "colour");
-    Expect.equal(
-        Set.of("raw"), files.attributes("file").keySet(), "the names that are left");
+    Expect.equal(Set.of("raw"), files.attributes("file").keySet(), "the names that are left");
   }
 
   @Check(value = "F1", tools = "mkfifo")
@@ -463,8 +468,7 @@ public final class FilesChecks {
     FileSystem files = s.sandbox().files();
     s.output("mkfifo pipe");
     Expect.equal(FileType.OTHER, files.stat("pipe").type(), "the type");
-    Expect.thrown(
-        "reading a pipe", () -> Contents.bytes(files, "pipe"), ErrorCode.NOT_A_FILE);
+    Expect.thrown("reading a pipe", () -> Contents.bytes(files, "pipe"), ErrorCode.NOT_A_FILE);
     Expect.thrown(
         "writing in place to a pipe",
         () -> files.write("pipe", Contents.of("x"), DEFAULT.inPlace()),
@@ -529,8 +533,7 @@ public final class FilesChecks {
   public void writersOfOneFileDoNotMix(Subject s) {
     FileSystem files = s.sandbox().files();
     List<Thread> writers = new ArrayList<>();
-    List<RuntimeException> failures =
-        Collections.synchronizedList(new ArrayList<>());
+    List<RuntimeException> failures = Collections.synchronizedList(new ArrayList<>());
     for (int i = 0; i < 8; i++) {
       String text = Character.toString('a' + i).repeat(300_000);
       writers.add(

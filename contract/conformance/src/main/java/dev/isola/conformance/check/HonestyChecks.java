@@ -1,4 +1,376 @@
 package dev.isola.conformance.check;
 
-/** Checks of what is declared works, what is not is refused by name. */
-public final class HonestyChecks {}
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.error.Unsupported;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.TerminalSize;
+import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.Watch;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+
+/** Checks that a provider does what it declares and refuses what it does not. */
+public final class HonestyChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /** Expects a refusal that names {@code feature}, and nothing left of the sandbox. */
+  private static void refused(
+      Subject s, String feature, UnaryOperator<SandboxSpec.Builder> asking) {
+    SandboxSpec spec = asking.apply(s.spec()).build();
+    SandboxException e =
+        Expect.thrown("a spec with " + feature, () -> s.provider().create(spec), Unsupported.class);
+    Expect.equal(ErrorCode.NOT_IMPLEMENTED, e.code(), "the code of the refusal of " + feature);
+    String said = (e.getMessage() + " " + e.context()).toLowerCase(Locale.ROOT);
+    Expect.contains(said, feature, "the refusal");
+    Expect.that(
+        s.provider().inventory().stream().noneMatch(found -> found.id().equals(spec.id())),
+        "nothing is left of a sandbox that was refused for " + feature);
+  }
+
+  private static String lower(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  @Check("P8")
+  public void declaredCapabilitiesAreGivenAndNoOthers(Subject s) {
+    for (Class<? extends Capability> capability : Capability.all()) {
+      Expect.equal(
+          s.info().capabilities().contains(capability),
+          s.sandbox().as(capability).isPresent(),
+          "whether the sandbox gives " + Capability.nameOf(capability) + ", as declared,");
+    }
+  }
+
+  @Check("P8")
+  public void theDescriptionIsComplete(Subject s) {
+    ProviderInfo info = s.info();
+    Expect.equal(s.underTest().name(), info.name(), "the name");
+    Expect.that(info.name().matches("[a-z0-9-]+"), "the name is one: " + info.name());
+    Expect.equal(ApiVersion.CURRENT, info.apiVersion(), "the api version");
+    Expect.that(!info.summary().isBlank(), "there is a summary");
+    Expect.that(!info.cleanup().isBlank(), "it says how it cleans up");
+    Expect.that(info.startup().isPositive(), "the startup estimate is positive");
+    Expect.equal(info, s.provider().info(), "the description when asked again");
+  }
+
+  @Check("P8")
+  public void whatAHealthyProviderNeedsIsThere(Subject s) {
+    for (Requirement requirement : s.info().requirements()) {
+      Expect.that(
+          requirement.present() || !requirement.necessary(),
+          "the provider is healthy, so what it needs is there: " + requirement);
+      Expect.that(
+          requirement.present() || !requirement.fix().isBlank(),
+          "what is missing has a fix: " + requirement);
+      Expect.that(!requirement.detail().isBlank(), "it says what was found: " + requirement);
+    }
+  }
+
+  @Check("P8")
+  public void theStartupEstimateIsOfTheRightSize(Subject s) {
+    s.sandbox();
+    long start = System.nanoTime();
+    s.create(spec -> spec);
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+    Duration most = s.info().startup().multipliedBy(20).plusSeconds(2);
+    Expect.that(
+        took.compareTo(most) <= 0,
+        "create takes about " + s.info().startup().toMillis() + " ms, not " + took.toMillis());
+  }
+
+  @Check("P12")
+  public void imagesAreRefusedWhereTheyAreNotDeclared(Subject s) {
+    if (s.info().support().images()) {
+      throw s.notRun("the provider declares images");
+    }
+    refused(s, "image", spec -> spec.image("example.invalid/none:1"));
+  }
+
+  @Check("P12")
+  public void usersAreRefusedWhereTheyAreNotDeclared(Subject s) {
+    if (s.info().support().users()) {
+      throw s.notRun("the provider declares users");
+    }
+    refused(s, "user", spec -> spec.user("12345"));
+  }
+
+  @Check("P12")
+  public void undeclaredNetworkModesAreRefused(Subject s) {
+    Set<NetworkMode> declared = s.info().support().networkModes();
+    if (declared.size() == NetworkMode.values().length) {
+      throw s.notRun("the provider declares all network modes");
+    }
+    for (NetworkMode mode : NetworkMode.values()) {
+      if (!declared.contains(mode)) {
+        refused(s, lower(mode), spec -> spec.network(Network.of(mode)));
+      }
+    }
+  }
+
+  @Check("S3")
+  public void declaredNetworkModesAreGiven(Subject s) {
+    for (NetworkMode mode : s.info().support().networkModes()) {
+      Sandbox sandbox = s.create(spec -> spec.network(Network.of(mode)));
+      Expect.equal(
+          "works\n",
+          sandbox.run(Command.shell("echo works")).stdout().text(),
+          "a command with the network mode " + lower(mode));
+    }
+  }
+
+  @Check(value = "S3", tools = "while")
+  public void withoutANetworkThereIsOnlyLoopback(Subject s) {
+    if (!s.info().support().networkModes().contains(NetworkMode.NONE)) {
+      throw s.notRun("the provider does not declare the network mode none");
+    }
+    Sandbox sandbox = s.create(spec -> spec.network(Network.of(NetworkMode.NONE)));
+    String devices =
+        sandbox
+            .run(Command.shell("while read name rest; do echo $name; done < /proc/net/dev"))
+            .stdout()
+            .text();
+    for (String name : devices.lines().filter(line -> line.endsWith(":")).toList()) {
+      Expect.that(
+          name.equals("lo:") || !up(sandbox, name.replace(":", "")),
+          "there is no network but loopback: " + name);
+    }
+  }
+
+  private static boolean up(Sandbox sandbox, String device) {
+    String state =
+        sandbox.run(Command.shell("cat /sys/class/net/" + device + "/operstate")).stdout().text();
+    return state.strip().equals("up");
+  }
+
+  @Check("P12")
+  public void undeclaredVolumesAreRefused(Subject s) {
+    Set<Volume.Type> declared = s.info().support().volumeTypes();
+    if (declared.size() == Volume.Type.values().length) {
+      throw s.notRun("the provider declares all types of volumes");
+    }
+    try (HostSecret host = new HostSecret()) {
+      for (Volume.Type type : Volume.Type.values()) {
+        if (!declared.contains(type)) {
+          refused(s, lower(type), spec -> spec.volume(volume(type, host)));
+        }
+      }
+    }
+  }
+
+  private static Volume volume(Volume.Type type, HostSecret host) {
+    String source =
+        switch (type) {
+          case BIND -> host.folder();
+          case VOLUME -> "isola-check-" + UUID.randomUUID();
+          case TMPFS -> "";
+        };
+    return new Volume(type, source, "/workspace/mounted", type == Volume.Type.BIND);
+  }
+
+  @Check("S1")
+  public void bindVolumesShowTheHostsFolder(Subject s) {
+    if (!s.info().support().volumeTypes().contains(Volume.Type.BIND)) {
+      throw s.notRun("the provider does not declare volumes of type bind");
+    }
+    try (HostSecret host = new HostSecret()) {
+      Sandbox sandbox = s.create(spec -> spec.volume(volume(Volume.Type.BIND, host)));
+      Expect.equal(
+          host.content(),
+          sandbox.run(Command.shell("cat mounted/secret")).stdout().text(),
+          "what a command reads from the volume");
+      Expect.that(
+          !sandbox.run(Command.shell("echo x > mounted/new")).succeeded(),
+          "a read-only volume cannot be written");
+      host.isUntouched("a write to a read-only volume");
+    }
+  }
+
+  @Check("P12")
+  public void processorsThatNobodyHasAreRefused(Subject s) {
+    refused(s, "gpu", spec -> spec.gpus(64));
+  }
+
+  @Check("P8")
+  public void theClaimedIsolationHidesTheHostsFiles(Subject s) {
+    claimsMoreThanAProcess(s);
+    try (HostSecret secret = new HostSecret()) {
+      String read = s.run("cat " + secret.file() + "; cat " + secret.climbing(12)).stdout().text();
+      secret.isNotIn(read, "by a command in a sandbox that claims " + s.info().isolation());
+      s.run("echo spoiled > " + secret.file() + "; rm " + secret.file());
+      secret.isUntouched("commands in a sandbox that claims " + s.info().isolation());
+    }
+  }
+
+  @Check("P8")
+  public void theClaimedIsolationHidesTheHostsProcesses(Subject s) throws IOException {
+    claimsMoreThanAProcess(s);
+    String mark = "isola-mark-" + UUID.randomUUID();
+    Process host = new ProcessBuilder("sh", "-c", "read line # " + mark).start();
+    try {
+      String seen = s.run("cat /proc/[0-9]*/cmdline").stdout().text();
+      Expect.that(!seen.contains(mark), "a process of the host is not seen in the sandbox");
+      s.run("kill -9 " + host.pid());
+      Expect.that(host.isAlive(), "a process of the host cannot be killed from the sandbox");
+    } finally {
+      host.destroyForcibly();
+    }
+  }
+
+  private static void claimsMoreThanAProcess(Subject s) {
+    if (s.info().isolation() == Isolation.PROCESS) {
+      throw s.notRun("the provider claims no isolation beyond a process, and gives none");
+    }
+  }
+
+  @Check(value = "P8", needs = Attaching.class)
+  public void attachingFindsWhatRuns(Subject s) {
+    try (Execution execution = s.sandbox().start(Command.shell("sleep 1000"))) {
+      Expect.that(
+          s.as(Attaching.class).executions().stream()
+              .anyMatch(info -> info.id().equals(execution.id()) && info.running()),
+          "the list has the running execution");
+      execution.kill();
+    }
+  }
+
+  @Check(value = "P8", needs = Terminals.class)
+  public void terminalsOpen(Subject s) {
+    TerminalSize size = new TerminalSize(80, 24);
+    try (Screen screen =
+        new Screen(s.as(Terminals.class).open(Command.shell("test -t 0 && echo tty"), size))) {
+      screen.shows("tty");
+    }
+  }
+
+  @Check(value = "P8", needs = Watching.class)
+  public void watchingTellsOfAChange(Subject s) {
+    try (Watch watch = s.as(Watching.class).watch(".", false)) {
+      s.sandbox().files().writeText("file", "x", UTF_8);
+      FileChange change =
+          watch.next(PATIENCE).orElseThrow(() -> new CheckFailed("the watch told of no change"));
+      Expect.that(change.kind() != FileChange.Kind.ROOT_GONE, "it is a change: " + change);
+    }
+  }
+
+  @Check(value = "P8", needs = PortDialing.class)
+  public void dialingAClosedPortSaysSo(Subject s) {
+    Expect.thrown(
+        "dialling a port where nothing listens",
+        () -> s.as(PortDialing.class).dial(1),
+        ErrorCode.PORT_NOT_OPEN);
+  }
+
+  @Check(value = "P8", needs = PortDialing.class, tools = "python3")
+  public void dialingReachesAServer(Subject s) throws IOException {
+    String server =
+        "import socket; s = socket.create_server(('127.0.0.1', 0));"
+            + " print(s.getsockname()[1], flush=True); c = s.accept()[0];"
+            + " c.sendall(c.recv(100).upper()); c.close()";
+    try (Screen screen = new Screen(s.sandbox().start(Command.argv("python3", "-c", server)))) {
+      screen.shows("\n");
+      int port = Integer.parseInt(screen.text().strip());
+      try (PortDialing.Connection connection = s.as(PortDialing.class).dial(port)) {
+        connection.write(ByteBuffer.wrap("hello".getBytes(UTF_8)));
+        ByteBuffer answer = ByteBuffer.allocate(100);
+        int count = 0;
+        while (count >= 0 && answer.hasRemaining()) {
+          count = connection.read(answer);
+        }
+        Expect.equal("HELLO", new String(answer.array(), 0, answer.position(), UTF_8), "it says");
+      }
+    }
+  }
+
+  @Check(value = "S5", needs = UsageReporting.class)
+  public void usageIsMeasured(Subject s) {
+    UsageReporting reporting = s.as(UsageReporting.class);
+    UsageReporting.Usage before = reporting.usage();
+    s.output("head -c 300000000 /dev/zero | wc -c");
+    s.sandbox().files().writeText("file", "x".repeat(2_000_000), UTF_8);
+    try (Execution running = s.sandbox().start(Command.shell("sleep 1000"))) {
+      UsageReporting.Usage after = reporting.usage();
+      Expect.that(after.cpuTime().compareTo(before.cpuTime()) > 0, "work takes time: " + after);
+      Expect.that(after.uptime().compareTo(before.uptime()) >= 0, "time goes on: " + after);
+      Expect.that(after.memoryBytes() > 0, "what runs is in memory: " + after);
+      Expect.that(after.memoryPeakBytes() >= after.memoryBytes(), "the peak is most: " + after);
+      Expect.that(after.processes() > before.processes(), "a process more: " + after);
+      long disk = after.diskBytes().orElse(2_000_000);
+      Expect.that(disk >= 2_000_000, "what was written is counted: " + after);
+      running.kill();
+    }
+  }
+
+  @Check(value = "P6", needs = Pausing.class)
+  public void pausingKeepsWhatItSays(Subject s) {
+    Pausing pausing = s.as(Pausing.class);
+    Expect.that(!pausing.kinds().isEmpty(), "a provider that can pause can pause somehow");
+    for (PauseKind kind : pausing.kinds()) {
+      s.sandbox().files().writeText("kept", lower(kind), UTF_8);
+      Execution execution = s.sandbox().start(Command.shell("sleep 1000"));
+      pausing.pause(kind);
+      pausing.pause(kind);
+      SandboxState state = s.sandbox().state();
+      Expect.equal(
+          kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED, state, "state");
+      pausing.resume();
+      pausing.resume();
+      Expect.equal(SandboxState.RUNNING, s.sandbox().state(), "the state after resume");
+      Expect.equal(lower(kind), s.output("cat kept"), "the file after a pause");
+      if (kind == PauseKind.MEMORY) {
+        Expect.that(
+            execution.await(Duration.ofMillis(200)).isEmpty(), "the process goes on after it");
+        execution.kill();
+      }
+      execution.close();
+    }
+  }
+
+  @Check(value = "P8", needs = Renewing.class)
+  public void aRenewedDeadlineIsKept(Subject s) {
+    Sandbox brief = s.create(spec -> spec.ttl(Duration.ofSeconds(2)));
+    brief.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(5));
+    Renewing renewing = s.as(Renewing.class);
+    renewing.renew(Duration.ofMillis(2_500));
+    Expect.eventually(
+        PATIENCE,
+        "a sandbox ends by itself at its new deadline",
+        () -> s.provider().attach(s.sandbox().id()).isEmpty());
+    Expect.gone("a command after the deadline", () -> s.run("echo late"));
+    Expect.equal(
+        "alive\n",
+        brief.run(Command.shell("echo alive")).stdout().text(),
+        "a command in the sandbox that was renewed");
+  }
+}

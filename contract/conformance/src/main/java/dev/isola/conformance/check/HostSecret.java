@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-/** A file of the host that no sandbox may read or change, alone in a fresh folder outside of all of them. */
+/**
+ * A file of the host that no sandbox may read or change, alone in a fresh folder outside of all of
+ * them.
+ */
 final class HostSecret implements AutoCloseable {
   private final String content = "host-secret-" + UUID.randomUUID();
   private final Path folder;

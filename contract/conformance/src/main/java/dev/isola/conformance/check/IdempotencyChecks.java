@@ -1,4 +1,194 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Signal;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.time.Duration;
+
 /** Checks of every call repeated. */
-public final class IdempotencyChecks {}
+public final class IdempotencyChecks {
+
+  @Check("P2")
+  public void createTwiceGivesTheSameSandbox(Subject s) {
+    SandboxSpec spec = s.spec().init(Command.shell("echo init >> log")).build();
+    Sandbox first = s.provider().create(spec);
+    first.files().writeText("mark", "first", UTF_8);
+    Sandbox second = s.provider().create(spec);
+    Expect.equal(first.id(), second.id(), "the id");
+    Expect.equal("first", second.files().readText("mark", UTF_8, 100), "the file");
+    Expect.equal("init\n", second.files().readText("log", UTF_8, 100), "what init left");
+    Expect.equal(1L, sightings(s.provider(), spec.id()), "how often the inventory shows it");
+  }
+
+  @Check("P2")
+  public void createAgainLeavesRunningCommandsAlone(Subject s) {
+    SandboxSpec spec = s.spec().build();
+    Sandbox sandbox = s.provider().create(spec);
+    try (Execution execution = sandbox.start(Command.shell("echo $$; sleep 1000"))) {
+      String pid = Reading.of(execution).until("\n").stdout().strip();
+      Processes.expectAlive(s.provider().create(spec), pid, "the command after the second create");
+      Expect.that(execution.await(Duration.ofMillis(1)).isEmpty(), "its handle goes on");
+      execution.kill();
+    }
+  }
+
+  @Check("P2")
+  public void createAfterDestroyMakesAFreshOne(Subject s) {
+    SandboxSpec spec = s.spec().build();
+    Sandbox old = s.provider().create(spec);
+    old.files().writeText("old", "x", UTF_8);
+    s.provider().destroy(spec.id(), Destroy.NORMAL);
+    Sandbox fresh = s.provider().create(spec);
+    Expect.that(!fresh.files().exists("old"), "nothing of the old one is in it");
+    Expect.that(fresh.run(Command.argv("true")).succeeded(), "commands run in it");
+  }
+
+  @Check("P4")
+  public void destroyThreeTimesSucceeds(Subject s) {
+    SandboxId id = s.sandbox().id();
+    s.provider().destroy(id, Destroy.NORMAL);
+    s.provider().destroy(id, Destroy.NORMAL);
+    s.provider().destroy(id, Destroy.FORCE);
+    Expect.equal(0L, sightings(s.provider(), id), "how often the inventory shows it");
+  }
+
+  @Check("P4")
+  public void destroyOfWhatNeverWasSucceeds(Subject s) {
+    SandboxId never = s.spec().build().id();
+    s.provider().destroy(never, Destroy.NORMAL);
+    s.provider().destroy(never, Destroy.FORCE);
+    Expect.that(s.provider().attach(never).isEmpty(), "there is still no such sandbox");
+  }
+
+  @Check("P7")
+  public void attachTwiceGivesTheSameSandbox(Subject s) {
+    s.sandbox().files().writeText("mark", "here", UTF_8);
+    for (int i = 0; i < 3; i++) {
+      Sandbox again = s.provider().attach(s.sandbox().id()).orElseThrow();
+      Expect.equal("here", again.files().readText("mark", UTF_8, 100), "the file");
+    }
+    Expect.equal("here", s.output("cat mark"), "the file as the first handle sees it");
+  }
+
+  @Check("P8")
+  public void infoHealthAndInventoryAreTheSameTwice(Subject s) {
+    s.sandbox();
+    Expect.equal(s.provider().info(), s.provider().info(), "info");
+    Expect.equal(s.provider().health(), s.provider().health(), "health");
+    Expect.equal(s.provider().inventory(), s.provider().inventory(), "the inventory");
+  }
+
+  @Check("X8")
+  public void signalAndKillAfterTheEndAreSilent(Subject s) {
+    try (Execution execution = s.sandbox().start(Command.shell("exit 6"))) {
+      Exit exit = execution.await();
+      execution.signal(Signal.TERM);
+      execution.signal(Signal.KILL);
+      execution.kill();
+      execution.kill();
+      Expect.equal(new Exit.Exited(6), exit, "the exit");
+      Expect.equal(exit, execution.await(), "the exit after the signals");
+    }
+  }
+
+  @Check("X8")
+  public void killTwiceIsAsGoodAsOnce(Subject s) {
+    try (Execution execution = s.sandbox().start(Command.argv("sleep", "1000"))) {
+      execution.kill();
+      execution.kill();
+      Expect.equal(new Exit.Signaled(Signal.KILL), execution.await(), "the exit");
+    }
+  }
+
+  @Check("X1")
+  public void awaitRepeatedGivesTheSameExit(Subject s) {
+    try (Execution execution = s.sandbox().start(Command.shell("echo x; exit 9"))) {
+      for (int i = 0; i < 3; i++) {
+        Expect.equal(new Exit.Exited(9), execution.await(), "await number " + i);
+      }
+      Expect.equal(
+          new Exit.Exited(9),
+          execution.await(Duration.ofSeconds(1)).orElseThrow(),
+          "with patience");
+    }
+  }
+
+  @Check("X8")
+  public void closeRepeatedIsSilent(Subject s) throws IOException {
+    Execution execution = s.sandbox().start(Command.argv("cat").withStdin());
+    execution.stdin().close();
+    execution.stdin().close();
+    execution.await();
+    execution.close();
+    execution.close();
+    Expect.equal("fine\n", s.output("echo fine"), "the next command");
+  }
+
+  @Check("P13")
+  public void closingAProviderTwiceIsSilent(Subject s) {
+    Provider other = s.anotherProcess();
+    Expect.equal(s.info().name(), other.info().name(), "its name");
+    other.close();
+    other.close();
+    Expect.equal("fine\n", s.output("echo fine"), "a command through the first provider");
+  }
+
+  @Check("F1")
+  public void makeFolderTwiceSucceeds(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("a/b/c", 0755);
+    files.writeText("a/b/c/file", "kept", UTF_8);
+    files.makeFolder("a/b/c", 0755);
+    Expect.equal(FileType.FOLDER, files.stat("a/b/c").type(), "what it is");
+    Expect.equal("kept", files.readText("a/b/c/file", UTF_8, 100), "the file in it");
+  }
+
+  @Check("F1")
+  public void removeOfAMissingFileIsNotFoundEachTime(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("once", "x", UTF_8);
+    files.remove("once", false);
+    for (int i = 0; i < 3; i++) {
+      Expect.thrown("remove", () -> files.remove("once", false), ErrorCode.FILE_NOT_FOUND);
+    }
+  }
+
+  @Check("F1")
+  public void sameWriteTwiceLeavesTheSameFile(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("file", "content", UTF_8);
+    files.writeText("file", "content", UTF_8);
+    Expect.equal("content", files.readText("file", UTF_8, 100), "the file");
+    try (var entries = files.list(".", 1)) {
+      Expect.equal(1L, entries.count(), "how many files there are");
+    }
+  }
+
+  @Check(value = "S1", needs = Renewing.class)
+  public void renewTwiceSucceeds(Subject s) {
+    Renewing renewing = s.as(Renewing.class);
+    renewing.renew(Duration.ofMinutes(5));
+    renewing.renew(Duration.ofMinutes(5));
+    Expect.equal("fine\n", s.output("echo fine"), "a command after renewing twice");
+  }
+
+  private static long sightings(Provider provider, SandboxId id) {
+    return provider.inventory().stream().filter(seen -> seen.id().equals(id)).count();
+  }
+}

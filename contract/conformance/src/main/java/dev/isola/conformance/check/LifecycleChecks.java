@@ -1,4 +1,379 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.error.DeadlineExceeded;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.error.Unsupported;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
 /** Checks of create, state, destroy, inventory. */
-public final class LifecycleChecks {}
+public final class LifecycleChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  @Check("P2")
+  public void createGivesARunningSandboxWithTheIdOfItsSpec(Subject s) {
+    SandboxSpec spec = s.spec().build();
+    Sandbox sandbox = s.provider().create(spec);
+    Expect.equal(spec.id(), sandbox.id(), "the id");
+    Expect.equal(SandboxState.RUNNING, sandbox.state(), "the state");
+    Expect.equal("here\n", sandbox.run(Command.shell("echo here")).stdout().text(), "the output");
+  }
+
+  @Check("P2")
+  public void idsOfAnyAllowedShapeAreTaken(Subject s) {
+    for (String shape : List.of("a", "0", "0123456789abcdefghijklmnopqrstuv")) {
+      SandboxId id = new SandboxId(shape);
+      try {
+        Sandbox sandbox = s.provider().create(SandboxSpec.builder(id).ttl(PATIENCE).build());
+        Expect.equal(id, sandbox.id(), "the id");
+        Expect.that(sandbox.run(Command.argv("true")).succeeded(), "a command runs in " + id);
+      } finally {
+        s.provider().destroy(id, Destroy.FORCE);
+      }
+    }
+  }
+
+  @Check("P1")
+  public void nameIsTheFactorysAndStable(Subject s) {
+    String name = s.info().name();
+    Expect.equal(s.underTest().factory().name(), name, "the name");
+    Expect.equal(name, s.anotherProcess().info().name(), "the name in another process");
+    Expect.that(name.matches("[a-z0-9-]+"), "the name is lower-case letters, digits, dashes");
+  }
+
+  @Check("P9")
+  public void healthIsFastAndLeavesNothing(Subject s) {
+    List<SandboxId> before = ids(s.provider());
+    long start = System.nanoTime();
+    for (int i = 0; i < 5; i++) {
+      Expect.that(s.provider().health().healthy(), "the provider stays healthy");
+    }
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+    Expect.that(took.compareTo(PATIENCE) < 0, "five looks at health took " + took);
+    Expect.equal(before, ids(s.provider()), "the inventory after health");
+  }
+
+  @Check("P7")
+  public void inventoryShowsTheSandbox(Subject s) {
+    Instant before = Instant.now().minusSeconds(60);
+    Sandbox sandbox = s.sandbox();
+    Sighting sighting = sighting(s.provider(), sandbox.id()).orElseThrow();
+    Expect.equal(SandboxState.RUNNING, sighting.state(), "the state in the inventory");
+    Expect.that(
+        sighting.createdAt().isAfter(before)
+            && sighting.createdAt().isBefore(Instant.now().plusSeconds(60)),
+        "it was made just now: " + sighting.createdAt());
+  }
+
+  @Check("P7")
+  public void inventoryShowsEachSandboxOnce(Subject s) {
+    List<SandboxId> made =
+        Stream.generate(() -> s.create(spec -> spec)).limit(3).map(Sandbox::id).sorted().toList();
+    Expect.equal(made, ids(s.provider()).stream().filter(made::contains).toList(), "the inventory");
+  }
+
+  @Check("S1")
+  public void filesOfTwoSandboxesAreSeparate(Subject s) {
+    Sandbox one = s.create(spec -> spec);
+    Sandbox other = s.create(spec -> spec);
+    one.files().writeText("mine", "one", UTF_8);
+    Expect.that(!other.files().exists("mine"), "the other does not see the file");
+    other.files().writeText("mine", "other", UTF_8);
+    Expect.equal("one", one.run(Command.shell("cat mine")).stdout().text(), "the first's file");
+  }
+
+  @Check(value = "X8", needs = Attaching.class)
+  public void commandsOfTwoSandboxesAreSeparate(Subject s) {
+    Sandbox other = s.create(spec -> spec);
+    s.sandbox().start(Command.argv("sleep", "1000").withTag("mine")).close();
+    Attaching others = other.as(Attaching.class).orElseThrow();
+    Expect.equal(List.of(), others.executions(), "the executions of the other sandbox");
+  }
+
+  @Check("P4")
+  public void destroyOfOneLeavesTheOthers(Subject s) {
+    Sandbox other = s.create(spec -> spec);
+    s.sandbox().files().writeText("kept", "yes", UTF_8);
+    try (Execution running = s.sandbox().start(Command.shell("echo $$; sleep 1000"))) {
+      String pid = Reading.of(running).until("\n").stdout().strip();
+      s.provider().destroy(other.id(), Destroy.FORCE);
+      Processes.expectAlive(s.sandbox(), pid, "the command in the sandbox that stays");
+      Expect.equal("yes", s.output("cat kept"), "the file in the sandbox that stays");
+      running.kill();
+    }
+  }
+
+  @Check("P4")
+  public void destroyRemovesItFromTheInventory(Subject s) {
+    SandboxId id = s.sandbox().id();
+    s.provider().destroy(id, Destroy.NORMAL);
+    Expect.that(!ids(s.provider()).contains(id), "the inventory does not show it any more");
+    Expect.that(s.provider().attach(id).isEmpty(), "it cannot be attached to any more");
+  }
+
+  @Check("P3")
+  public void stateAfterDestroyIsDestroyed(Subject s) {
+    Sandbox sandbox = s.sandbox();
+    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state after destroy");
+    Expect.equal(sandbox.id().value(), sandbox.id().toString(), "the id after destroy");
+  }
+
+  @Check("P5")
+  public void afterDestroyNoCommandRuns(Subject s) {
+    Sandbox sandbox = s.sandbox();
+    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    Expect.gone("run", () -> sandbox.run(Command.argv("true")));
+    Expect.gone("start", () -> sandbox.start(Command.shell("echo x")).close());
+  }
+
+  @Check("P5")
+  public void afterDestroyEveryFileCallFails(Subject s) {
+    Sandbox sandbox = s.sandbox();
+    sandbox.files().writeText("file", "x", UTF_8);
+    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    Expect.gone("exists", () -> sandbox.files().stat("file"));
+    Expect.gone("readBytes", () -> sandbox.files().readBytes("file", 10));
+    Expect.gone("writeText", () -> sandbox.files().writeText("new", "x", UTF_8));
+    Expect.gone("list", () -> sandbox.files().list(".", 1).close());
+    Expect.gone("makeFolder", () -> sandbox.files().makeFolder("folder", 0755));
+    Expect.gone("move", () -> sandbox.files().move("file", "other", true));
+    Expect.gone("remove", () -> sandbox.files().remove("file", false));
+    Expect.gone("changeMode", () -> sandbox.files().changeMode("file", 0600));
+  }
+
+  @Check(value = "P5", needs = Attaching.class)
+  public void afterDestroyCapabilitiesFail(Subject s) {
+    Attaching attaching = s.as(Attaching.class);
+    s.provider().destroy(s.sandbox().id(), Destroy.NORMAL);
+    Expect.gone("executions", attaching::executions);
+  }
+
+  @Check("P4")
+  public void destroyEndsRunningCommands(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    Execution running = sandbox.start(Command.shell("echo up; sleep 1000 & sleep 1000"));
+    Reading.of(running).until("up");
+    Together.start(
+            () -> {
+              s.provider().destroy(sandbox.id(), Destroy.FORCE);
+              return "";
+            })
+        .within(PATIENCE, "destroy returns although commands run");
+    Expect.that(
+        Together.start(() -> ended(running)).within(PATIENCE, "waiting for its command returns"),
+        "the command counts as ended");
+    Expect.that(!ids(s.provider()).contains(sandbox.id()), "nothing is left in the inventory");
+  }
+
+  @Check("S1")
+  public void seedFilesAreThereBeforeTheFirstCommand(Subject s) {
+    byte[] bytes = {0, 1, 2, (byte) 0xff, '\n', (byte) 0xc3};
+    Sandbox sandbox =
+        s.create(
+            spec ->
+                spec.seedFile("plain.txt", Bytes.utf8("hello"))
+                    .seedFile("/workspace/deep/er/data", Bytes.of(bytes))
+                    .seedFile("empty", Bytes.utf8("")));
+    Expect.equal("hello", sandbox.run(Command.shell("cat plain.txt")).stdout().text(), "the text");
+    Expect.equal(bytes, sandbox.files().readBytes("deep/er/data", 100), "the bytes");
+    Expect.equal(0L, sandbox.files().stat("empty").size(), "the size of the empty one");
+  }
+
+  @Check("S1")
+  public void environmentOfTheSpecReachesEveryCommand(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec.env("COLOUR", "sea green").env("EMPTY", ""));
+    Command show = Command.shell("printf '%s|%s' \"$COLOUR\" \"$EMPTY\"");
+    Expect.equal("sea green|", sandbox.run(show).stdout().text(), "the first command's view");
+    Expect.equal("sea green|", sandbox.run(show).stdout().text(), "the second command's view");
+  }
+
+  @Check("S1")
+  public void initRunsBeforeCreateReturns(Subject s) {
+    Sandbox sandbox =
+        s.create(
+            spec ->
+                spec.seedFile("seed", Bytes.utf8("from seed"))
+                    .env("EXTRA", "and env")
+                    .init(Command.shell("cat seed > made; echo $EXTRA >> made")));
+    Expect.equal(
+        "from seedand env\n", sandbox.files().readText("made", UTF_8, 100), "what init made");
+  }
+
+  @Check("S1")
+  public void failingInitFailsCreateAndLeavesNothing(Subject s) {
+    SandboxSpec spec = s.spec().init(Command.shell("echo broken tools >&2; exit 3")).build();
+    SandboxException e =
+        Expect.thrown("create", () -> s.provider().create(spec), ErrorCode.SPAWN_FAILED);
+    Expect.contains(String.valueOf(e.getMessage()), "broken tools", "the message");
+    expectNothingLeft(s, spec.id());
+  }
+
+  @Check("S1")
+  public void startupTimeoutIncludesInit(Subject s) throws InterruptedException {
+    SandboxSpec spec =
+        s.spec().init(Command.argv("sleep", "1000")).startupTimeout(Duration.ofSeconds(2)).build();
+    Together.start(
+            () -> Expect.thrown("create", () -> s.provider().create(spec), DeadlineExceeded.class))
+        .within(Duration.ofSeconds(40), "create gives up after its startup timeout");
+    expectNothingLeft(s, spec.id());
+  }
+
+  @Check("S1")
+  public void cwdOfTheSpecIsWhereCommandsStart(Subject s) {
+    Sandbox sandbox =
+        s.create(
+            spec ->
+                spec.seedFile("/workspace/sub/here", Bytes.utf8("found")).cwd("/workspace/sub"));
+    Expect.equal("found", sandbox.run(Command.shell("cat here")).stdout().text(), "the file");
+    sandbox.run(Command.argv("touch", "made"));
+    Expect.that(sandbox.files().exists("/workspace/sub/made"), "a command works in the folder");
+  }
+
+  @Check("S1")
+  public void relativeFilePathsStartAtTheWorkingFolder(Subject s) {
+    Sandbox sandbox =
+        s.create(
+            spec ->
+                spec.seedFile("/workspace/sub/here", Bytes.utf8("found")).cwd("/workspace/sub"));
+    Expect.equal("found", sandbox.files().readText("here", UTF_8, 100), "the relative file");
+    sandbox.files().writeText("made", "x", UTF_8);
+    Expect.that(sandbox.files().exists("/workspace/sub/made"), "it is written there as well");
+  }
+
+  @Check("S1")
+  public void workspaceMountNamesTheWorkspace(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec.workspaceMount("/box"));
+    sandbox.files().writeText("/box/file", "in the box", UTF_8);
+    Expect.equal("in the box", sandbox.run(Command.shell("cat file")).stdout().text(), "the file");
+    sandbox.run(Command.shell("echo back > answer"));
+    Expect.equal("back\n", sandbox.files().readText("/box/answer", UTF_8, 100), "the answer");
+  }
+
+  @Check("S1")
+  public void callersWorkspaceIsUsedAndKept(Subject s) throws IOException {
+    Path folder = Files.createTempDirectory("isola-own");
+    try {
+      Files.writeString(folder.resolve("given"), "by the caller");
+      Sandbox sandbox = createOrNotRun(s, folder);
+      Expect.equal("by the caller", sandbox.files().readText("given", UTF_8, 100), "the file");
+      sandbox.files().write("made", new ByteArrayInputStream(new byte[] {7}), WriteOptions.DEFAULT);
+      s.provider().destroy(sandbox.id(), Destroy.FORCE);
+      Expect.equal(
+          "by the caller", Files.readString(folder.resolve("given")), "the file after destroy");
+      Expect.equal(new byte[] {7}, Files.readAllBytes(folder.resolve("made")), "the made file");
+    } finally {
+      Files.deleteIfExists(folder.resolve("given"));
+      Files.deleteIfExists(folder.resolve("made"));
+      Files.deleteIfExists(folder);
+    }
+  }
+
+  @Check(value = "S1", needs = Renewing.class)
+  public void ttlEndsTheSandboxWithItsCommands(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec.ttl(Duration.ofSeconds(1)));
+    Expect.eventually(PATIENCE, "the sandbox ends at its ttl", () -> isGone(sandbox));
+    Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it cannot be attached to");
+    Expect.that(
+        sighting(s.provider(), sandbox.id())
+            .filter(seen -> seen.state() == SandboxState.RUNNING)
+            .isEmpty(),
+        "the inventory does not show it as running");
+    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    expectNothingLeft(s, sandbox.id());
+  }
+
+  @Check(value = "S1", needs = Renewing.class)
+  public void renewedSandboxOutlivesItsTtl(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec.ttl(Duration.ofSeconds(3)));
+    sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(5));
+    Expect.that(
+        sandbox.run(Command.argv("sleep", "4")).succeeded(), "a command outlives the first ttl");
+    Expect.equal(SandboxState.RUNNING, sandbox.state(), "the state after the first ttl");
+  }
+
+  @Check("S1")
+  public void withoutLingerItEndsWithItsOwner(Subject s) {
+    Provider owner = s.anotherProcess();
+    SandboxSpec spec = s.spec().linger(Duration.ZERO).build();
+    Expect.that(owner.create(spec).run(Command.argv("true")).succeeded(), "it runs with its owner");
+    owner.close();
+    Expect.eventually(
+        PATIENCE,
+        "it does not run without its owner",
+        () ->
+            sighting(s.provider(), spec.id())
+                .filter(seen -> seen.state() == SandboxState.RUNNING)
+                .isEmpty());
+  }
+
+  private static Sandbox createOrNotRun(Subject s, Path folder) {
+    try {
+      return s.create(spec -> spec.workspacePath(folder));
+    } catch (Unsupported | InvalidRequest e) {
+      throw s.notRun("no workspace of the caller's: " + e.getMessage());
+    }
+  }
+
+  private static boolean isGone(Sandbox sandbox) {
+    try {
+      sandbox.run(Command.argv("true"));
+      return false;
+    } catch (Gone | NotFound e) {
+      return true;
+    } catch (SandboxException underIt) {
+      return false; // it ended while the command ran; the next one tells
+    }
+  }
+
+  private static boolean ended(Execution execution) {
+    try (execution) {
+      execution.await();
+    } catch (SandboxException e) {
+      return true;
+    }
+    return true;
+  }
+
+  private static void expectNothingLeft(Subject s, SandboxId id) {
+    Expect.that(sighting(s.provider(), id).isEmpty(), "the inventory shows nothing of it");
+    Expect.that(s.provider().attach(id).isEmpty(), "it cannot be attached to");
+  }
+
+  private static Optional<Sighting> sighting(Provider provider, SandboxId id) {
+    return provider.inventory().stream().filter(seen -> seen.id().equals(id)).findAny();
+  }
+
+  private static List<SandboxId> ids(Provider provider) {
+    return provider.inventory().stream().map(Sighting::id).sorted().toList();
+  }
+}

@@ -1,4 +1,136 @@
 package dev.isola.conformance.check;
 
-/** Checks of what is declared as enforced is enforced. */
-public final class LimitsChecks {}
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.error.LimitExceeded;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import java.time.Duration;
+import java.util.Locale;
+
+/** Checks that declared limits bite. One that is not declared is not run, and says so. */
+public final class LimitsChecks {
+  private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
+
+  private static Sandbox limited(Subject s, LimitKind kind, ResourceLimits limits) {
+    if (!s.info().support().enforcedLimits().contains(kind)) {
+      throw s.notRun(
+          "the provider does not declare "
+              + kind.name().toLowerCase(Locale.ROOT).replace('_', ' ')
+              + " as enforced");
+    }
+    return s.create(spec -> spec.limits(limits));
+  }
+
+  private static void worksOn(Sandbox sandbox) {
+    ExecResult after = sandbox.run(Command.shell("echo works"));
+    Expect.equal("works\n", after.stdout().text(), "a command after the limit was met");
+  }
+
+  /**
+   * A shell keeps what a redirection replaced open elsewhere, so every level of this takes one
+   * descriptor more.
+   */
+  private static Command nestedRedirections(int levels) {
+    return Command.shell("{ ".repeat(levels) + "echo opened; " + "} 3</dev/null; ".repeat(levels));
+  }
+
+  @Check("S2")
+  public void fileDescriptorsAreLimited(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.FILE_DESCRIPTORS, DEFAULT.withFileDescriptors(32));
+    ExecResult few = sandbox.run(nestedRedirections(5));
+    Expect.equal("opened\n", few.stdout().text(), "the output with few descriptors");
+    ExecResult many = sandbox.run(nestedRedirections(60));
+    Expect.that(!many.succeeded(), "60 open files do not fit into a limit of 32: " + many);
+    Expect.equal("", many.stdout().text(), "the output with too many descriptors");
+    worksOn(sandbox);
+  }
+
+  @Check(value = "S2", tools = "while")
+  public void processesAreLimited(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(24));
+    Command bomb =
+        Command.shell(
+                "i=0; while test $i -lt 200; do sleep 1000 >/dev/null 2>&1 & echo $!;"
+                    + " i=$((i+1)); done")
+            .withTimeout(Duration.ofSeconds(10));
+    // A shell that goes on after a failed fork shows the last process again.
+    long started = sandbox.run(bomb).stdout().text().lines().distinct().count();
+    Expect.that(started <= 24, "no more than 24 processes start, not " + started);
+    Expect.that(started >= 4, "some processes start, not " + started);
+  }
+
+  @Check(value = "S2", tools = "tail")
+  public void memoryIsLimited(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.MEMORY, DEFAULT.withMemoryMb(64));
+    ExecResult few = sandbox.run(hog(1_000_000));
+    Expect.that(few.succeeded(), "a megabyte fits into 64: " + few);
+    ExecResult many = sandbox.run(hog(600_000_000).withTimeout(Duration.ofSeconds(60)));
+    Expect.that(
+        many.exit() instanceof Exit.OutOfMemory
+            || many.exit() instanceof Exit.Signaled
+            || (many.exit() instanceof Exit.Exited(int code) && code != 0),
+        "600 MB do not fit into 64: " + many.exit());
+    worksOn(sandbox);
+  }
+
+  /** The last line of something without lines is all of it. */
+  private static Command hog(long bytes) {
+    return Command.shell("head -c " + bytes + " /dev/zero | tail -n 1 > /dev/null");
+  }
+
+  @Check("S2")
+  public void diskIsLimited(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.DISK, DEFAULT.withDiskMb(32));
+    Command fill = Command.shell("head -c 100000000 /dev/zero > big");
+    ExecResult result = sandbox.run(fill.withTimeout(Duration.ofSeconds(60)));
+    Expect.that(!result.succeeded(), "100 MB do not fit into 32: " + result);
+    sandbox.files().remove("big", false);
+    Expect.thrown(
+        "writing 40 MB through the file API",
+        () -> sandbox.files().write("big", Contents.of(new byte[40_000_000]), WriteOptions.DEFAULT),
+        LimitExceeded.class);
+    Expect.that(!sandbox.files().exists("big"), "the file that did not fit is not there");
+    worksOn(sandbox);
+  }
+
+  @Check("S2")
+  public void commandsWithoutATimeoutGetTheDefault(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
+    ExecResult result = sandbox.run(Command.shell("echo begun; sleep 1000"));
+    Expect.that(result.timedOut(), "the sandbox's timeout ends the command: " + result.exit());
+    Expect.equal("begun\n", result.stdout().text(), "the output before it");
+    Command longer = Command.shell("sleep 1; echo slept").withTimeout(Duration.ofSeconds(30));
+    Expect.equal(
+        "slept\n", sandbox.run(longer).stdout().text(), "a command with a timeout of its own");
+    worksOn(sandbox);
+  }
+
+  @Check(value = "S2", needs = UsageReporting.class, tools = "while")
+  public void processorTimeIsLimited(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.CPU, DEFAULT.withCpu(0.25));
+    UsageReporting usage = sandbox.as(UsageReporting.class).orElseThrow();
+    Duration before = usage.usage().cpuTime();
+    long start = System.nanoTime();
+    sandbox.run(Command.shell("while :; do :; done").withTimeout(Duration.ofSeconds(4)));
+    double wall = (System.nanoTime() - start) / 1e9;
+    double used = usage.usage().cpuTime().minus(before).toNanos() / 1e9;
+    Expect.that(
+        used <= wall * 0.25 * 1.5 + 0.1,
+        "a quarter of a processor is used, not " + used + " s in " + wall + " s");
+    Expect.that(used >= wall * 0.05, "something is used, not " + used + " s in " + wall + " s");
+  }
+
+  @Check("S2")
+  public void bandwidthIsLimited(Subject s) {
+    limited(s, LimitKind.BANDWIDTH, DEFAULT);
+    throw s.notRun("the kit has no peer outside the sandbox to measure bandwidth with");
+  }
+}

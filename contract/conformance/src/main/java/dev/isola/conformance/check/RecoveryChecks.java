@@ -1,4 +1,236 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.ExecutionInfo;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+
 /** Checks of finding sandboxes again after their owner is gone. */
-public final class RecoveryChecks {}
+public final class RecoveryChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  @Check("P7")
+  public void anotherProcessSeesItInItsInventory(Subject s) {
+    Sighting ours = sighting(s.provider(), s.sandbox().id()).orElseThrow();
+    Sighting theirs =
+        sighting(s.anotherProcess(), s.sandbox().id())
+            .orElseThrow(() -> new CheckFailed("another process does not see the sandbox"));
+    Expect.equal(SandboxState.RUNNING, theirs.state(), "the state they see");
+    Expect.equal(ours.createdAt(), theirs.createdAt(), "when it was made");
+  }
+
+  @Check("P7")
+  public void anotherProcessAttachesAndFindsTheFiles(Subject s) {
+    s.sandbox().files().writeText("folder/mark", "from the first", UTF_8);
+    Sandbox again = attached(s.anotherProcess(), s.sandbox().id());
+    Expect.equal(s.sandbox().id(), again.id(), "the id");
+    Expect.equal(SandboxState.RUNNING, again.state(), "the state");
+    Expect.equal(
+        "from the first", again.run(Command.shell("cat folder/mark")).stdout().text(), "the file");
+    again.files().writeText("answer", "from the other", UTF_8);
+    Expect.equal("from the other", s.output("cat answer"), "the file the other wrote");
+  }
+
+  @Check("S1")
+  public void specHoldsInAnotherProcess(Subject s) {
+    Sandbox sandbox =
+        s.create(spec -> spec.env("COLOUR", "green").workspaceMount("/box").cwd("/box"));
+    sandbox.files().writeText("/box/here", "x", UTF_8);
+    Sandbox again = attached(s.anotherProcess(), sandbox.id());
+    Expect.equal(
+        "greenx", again.run(Command.shell("printf $COLOUR; cat here")).stdout().text(), "both");
+    Expect.that(again.files().exists("/box/here"), "the mount is still called /box");
+  }
+
+  @Check("S2")
+  public void defaultTimeoutHoldsInAnotherProcess(Subject s) throws InterruptedException {
+    if (!s.info().support().enforcedLimits().contains(LimitKind.TIMEOUT)) {
+      throw s.notRun("the provider does not enforce the spec's timeout");
+    }
+    ResourceLimits limits = ResourceLimits.DEFAULT.withTimeout(Duration.ofMillis(500));
+    SandboxId id = s.create(spec -> spec.limits(limits)).id();
+    Sandbox again = attached(s.anotherProcess(), id);
+    Expect.that(
+        Together.start(() -> again.run(Command.argv("sleep", "1000")))
+            .within(PATIENCE, "run returns")
+            .timedOut(),
+        "the command timed out");
+  }
+
+  @Check("P2")
+  public void createInAnotherProcessGivesTheSameSandbox(Subject s) {
+    SandboxSpec spec = s.spec().build();
+    s.provider().create(spec).files().writeText("mark", "first", UTF_8);
+    Sandbox again = s.anotherProcess().create(spec);
+    Expect.equal("first", again.files().readText("mark", UTF_8, 100), "the file");
+  }
+
+  @Check(value = "X8", needs = Attaching.class)
+  public void runningCommandIsFoundAndReadOn(Subject s) throws IOException {
+    Command command = Command.shell("echo before; read x; echo after $x").withStdin();
+    Execution first = s.sandbox().start(command.withTag("survivor"));
+    long offset = Reading.of(first).until("before\n").position();
+    Attaching theirs = attaching(s.anotherProcess(), s.sandbox().id());
+    ExecutionInfo info =
+        theirs.executions().stream()
+            .filter(one -> one.tag().equals(Optional.of("survivor")))
+            .findAny()
+            .orElseThrow(() -> new CheckFailed("another process does not list the command"));
+    Expect.equal(first.id(), info.id(), "the id");
+    Expect.that(info.running(), "it is running");
+    try (Execution again = theirs.attach(info.id(), offset)) {
+      again.stdin().write("the other\n".getBytes(UTF_8));
+      again.stdin().flush();
+      Expect.equal(
+          "after the other\n", new Reading(again, offset).toEnd().stdout(), "the rest of it");
+      Expect.equal(new Exit.Exited(0), again.await(), "the exit");
+    }
+  }
+
+  @Check(value = "X8", needs = Attaching.class)
+  public void commandGoesOnWhenItsOwnersProviderIsClosed(Subject s) {
+    Provider owner = s.anotherProcess();
+    Sandbox sandbox = owner.create(s.spec().build());
+    Execution execution = sandbox.start(Command.shell("echo $$; sleep 1000"));
+    String pid = Reading.of(execution).until("\n").stdout().strip();
+    owner.close();
+    Sandbox again = attached(s.provider(), sandbox.id());
+    Processes.expectAlive(again, pid, "the command of the closed provider");
+    Expect.that(
+        again.as(Attaching.class).orElseThrow().executions().stream()
+            .anyMatch(info -> info.id().equals(execution.id()) && info.running()),
+        "it is listed as running");
+  }
+
+  @Check(value = "X8", needs = Attaching.class)
+  public void outputWhileNobodyIsThereIsKept(Subject s) {
+    Provider owner = s.anotherProcess();
+    SandboxId id = owner.create(s.spec().build()).id();
+    ExecutionId started = startAndLeave(attached(owner, id));
+    owner.close();
+    Attaching ours = attaching(s.provider(), id);
+    Expect.eventually(
+        PATIENCE,
+        "the command ends with nobody there",
+        () ->
+            ours.executions().stream()
+                .anyMatch(info -> info.id().equals(started) && !info.running()));
+    try (Execution again = ours.attach(started, 0)) {
+      Reading reading = Reading.of(again).toEnd();
+      Expect.equal("early\nlate\n", reading.stdout(), "all of its output");
+      Expect.equal(new Exit.Exited(5), again.await(), "the exit");
+    }
+  }
+
+  @Check(value = "X4", needs = Attaching.class)
+  public void timeoutHoldsWhenNobodyIsThere(Subject s) {
+    Provider owner = s.anotherProcess();
+    Sandbox sandbox = owner.create(s.spec().build());
+    ExecutionId started =
+        sandbox.start(Command.argv("sleep", "1000").withTimeout(Duration.ofSeconds(1))).id();
+    owner.close();
+    Attaching ours = attaching(s.provider(), sandbox.id());
+    Expect.eventually(
+        PATIENCE,
+        "the command times out with nobody there",
+        () ->
+            ours.executions().stream()
+                .anyMatch(
+                    info ->
+                        info.id().equals(started)
+                            && info.exit().filter(Exit.TimedOut.class::isInstance).isPresent()));
+  }
+
+  @Check("P7")
+  public void closingAProviderLeavesItsSandboxes(Subject s) {
+    Provider owner = s.anotherProcess();
+    SandboxSpec spec = s.spec().build();
+    owner.create(spec).files().writeText("mark", "kept", UTF_8);
+    owner.close();
+    Sandbox again = attached(s.provider(), spec.id());
+    Expect.equal("kept", again.files().readText("mark", UTF_8, 100), "the file");
+  }
+
+  @Check("P5")
+  public void destroyedAndUnknownSandboxesAreNotAttachedTo(Subject s) {
+    Provider other = s.anotherProcess();
+    SandboxId id = s.sandbox().id();
+    s.provider().destroy(id, Destroy.NORMAL);
+    Expect.that(other.attach(id).isEmpty(), "a destroyed one is not there for another process");
+    Expect.that(sighting(other, id).isEmpty(), "nor in its inventory");
+    Expect.that(other.attach(s.spec().build().id()).isEmpty(), "nor one that never was");
+  }
+
+  @Check("P5")
+  public void destroyedByAnotherProcessIsGoneForTheFirst(Subject s) {
+    Sandbox sandbox = s.sandbox();
+    Expect.that(sandbox.run(Command.argv("true")).succeeded(), "it works");
+    s.anotherProcess().destroy(sandbox.id(), Destroy.NORMAL);
+    Expect.gone("run", () -> sandbox.run(Command.argv("true")));
+    Expect.gone("stat", () -> sandbox.files().stat("."));
+    Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state");
+    Expect.that(sighting(s.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
+    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+  }
+
+  @Check("P7")
+  public void anotherInstanceNeitherSeesNorTouchesIt(Subject s) {
+    SandboxId id = s.sandbox().id();
+    ProviderUnderTest ours = s.underTest();
+    ProviderUnderTest theirs =
+        new ProviderUnderTest(
+            ours.factory(), ours.config(), new InstanceId("somebodyelse"), ours.data());
+    try (Provider stranger = theirs.open()) {
+      Expect.that(sighting(stranger, id).isEmpty(), "their inventory does not show ours");
+      Expect.that(stranger.attach(id).isEmpty(), "they cannot attach to ours");
+      stranger.destroy(id, Destroy.FORCE);
+    }
+    Expect.equal("fine\n", s.output("echo fine"), "ours after their destroy");
+    Expect.that(sighting(s.provider(), id).isPresent(), "our inventory shows it");
+  }
+
+  private static ExecutionId startAndLeave(Sandbox sandbox) {
+    Command command = Command.shell("echo early; sleep 1; echo late; exit 5");
+    try (Execution execution = sandbox.start(command)) {
+      return execution.id();
+    }
+  }
+
+  private static Sandbox attached(Provider provider, SandboxId id) {
+    return provider
+        .attach(id)
+        .orElseThrow(() -> new CheckFailed("the sandbox cannot be attached to"));
+  }
+
+  private static Attaching attaching(Provider provider, SandboxId id) {
+    return attached(provider, id)
+        .as(Attaching.class)
+        .orElseThrow(() -> new CheckFailed("declared, but not given: attaching"));
+  }
+
+  private static Optional<Sighting> sighting(Provider provider, SandboxId id) {
+    return provider.inventory().stream().filter(seen -> seen.id().equals(id)).findAny();
+  }
+}

@@ -1,4 +1,270 @@
 package dev.isola.conformance.check;
 
-/** Checks of past bugs, rerun against every provider. */
-public final class RegressionsChecks {}
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.exec.CapturedOutput;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.OutputLimit;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.WriteOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.LockSupport;
+
+/** Past bugs, ours and the field's: every provider is checked for each of them. */
+public final class RegressionsChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /** Names that any sandbox sets for itself. */
+  private static final Set<String> COMMON =
+      Set.of(
+          "PATH",
+          "HOME",
+          "LANG",
+          "LC_ALL",
+          "TERM",
+          "PWD",
+          "OLDPWD",
+          "SHLVL",
+          "_",
+          "USER",
+          "LOGNAME",
+          "SHELL",
+          "TZ",
+          "HOSTNAME",
+          "TMPDIR");
+
+  /** {@code sh -c -n} once took the text for an option and ran nothing. */
+  @Check("X2")
+  public void aTextThatStartsLikeAnOptionIsRun(Subject s) {
+    for (String text : List.of("-n; echo ran", "+e; echo ran", "--; echo ran", "-c; echo ran")) {
+      Expect.equal("ran\n", s.run(text).stdout().text(), "the output of '" + text + "'");
+    }
+  }
+
+  /** What followed lost output was once shown as if it were its beginning. */
+  @Check(value = "X8", needs = Attaching.class)
+  public void outputAfterAGapIsNotTakenForTheHead(Subject s) {
+    int flood = 40_000_000;
+    Command command = Command.shell("printf first; head -c " + flood + " /dev/zero; printf last");
+    Execution started = s.sandbox().start(command);
+    started.close();
+    Attaching attaching = s.as(Attaching.class);
+    Expect.eventually(
+        PATIENCE,
+        "a command that nobody reads goes on to its end",
+        () ->
+            attaching.executions().stream()
+                .anyMatch(info -> info.id().equals(started.id()) && !info.running()));
+    boolean gap = false;
+    long at = 0;
+    try (Execution again = attaching.attach(started.id(), 0)) {
+      for (var piece = again.read(); piece.isPresent(); piece = again.read()) {
+        Expect.equal(at, piece.get().offset(), "where the next piece starts");
+        at = piece.get().end();
+        gap |= piece.get() instanceof Output.Gap;
+      }
+    }
+    Expect.equal(flood + 9L, at, "where the output ends");
+    if (!gap) {
+      throw s.notRun("the provider keeps 40 MB of output, so there is no gap");
+    }
+    CapturedOutput kept =
+        ExecResult.collect(attaching.attach(started.id(), 0), command, new OutputLimit(1000, 1000))
+            .stdout();
+    Expect.equal(flood + 9L, kept.total(), "the bytes that were written");
+    Expect.that(
+        kept.head().size() == 0 || kept.head().utf8().startsWith("first"),
+        "the head is the beginning of the output or nothing");
+    Expect.that(kept.tail().utf8().endsWith("\0last"), "the tail is the end of the output");
+  }
+
+  /** The rest of a flood was once dropped when its command ended before its slow reader came. */
+  @Check("X5")
+  public void aSlowReaderGetsTheWholeFlood(Subject s) {
+    long expected = 20_000_004;
+    for (String script :
+        List.of(
+            "head -c 20000000 /dev/zero; echo end",
+            "(head -c 20000000 /dev/zero; echo end) & exit 0")) {
+      long total = 0;
+      byte[] last = {};
+      try (Execution execution = s.sandbox().start(Command.shell(script))) {
+        // Not a wait for anything: a reader that is slow is what is tried.
+        LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
+        for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
+          if (!(piece.get() instanceof Output.Data data)) {
+            throw new CheckFailed("output was lost: " + piece.get());
+          }
+          total += data.bytes().size();
+          last = data.bytes().toArray();
+        }
+        Expect.equal(new Exit.Exited(0), execution.await(), "the exit of " + script);
+      }
+      Expect.equal(expected, total, "the bytes that were read of " + script);
+      Expect.that(new String(last, UTF_8).endsWith("end\n"), "the end came last");
+    }
+  }
+
+  /** A timeout was once told while parts of the tree were still dying. */
+  @Check(value = "X4", tools = "kill")
+  public void aTimeoutIsToldWhenTheWholeTreeIsDead(Subject s) {
+    String script = "sleep 1000 & echo $!; ".repeat(5) + "sleep 1000";
+    ExecResult result = s.run(Command.shell(script).withTimeout(Duration.ofMillis(500)));
+    Expect.that(result.timedOut(), "the command runs into its timeout: " + result.exit());
+    List<String> pids = result.stdout().text().lines().toList();
+    Expect.equal(5, pids.size(), "the processes that were started");
+    for (String pid : pids) {
+      Expect.that(!s.run("kill -0 " + pid).succeeded(), "process " + pid + " is dead at once");
+    }
+  }
+
+  /**
+   * A process left in the background was once killed by its first write after the command's end.
+   */
+  @Check(value = "X8", tools = "while")
+  public void whatStaysInTheBackgroundMayGoOnWriting(Subject s) {
+    String writer =
+        "(i=0; while test $i -lt 400; do i=$((i+1)); echo tick; echo tock >&2;"
+            + " echo $i > ticks; sleep 0.05; done) & echo left";
+    ExecResult result = s.run(writer);
+    Expect.equal(new Exit.Exited(0), result.exit(), "the exit");
+    Expect.contains(result.stdout().text(), "left", "the output");
+    int then = ticks(s);
+    Expect.eventually(
+        PATIENCE, "the background writer goes on after " + then, () -> ticks(s) > then + 12);
+  }
+
+  private static int ticks(Subject s) {
+    FileSystem files = s.sandbox().files();
+    String text = files.exists("ticks") ? Contents.text(files, "ticks").strip() : "";
+    return text.isEmpty() ? 0 : Integer.parseInt(text);
+  }
+
+  /** A call once waited for a grandchild that held the pipe. */
+  @Check("X8")
+  public void aHeldPipeDoesNotHoldTheCall(Subject s) {
+    long start = System.nanoTime();
+    ExecResult result = s.run("sleep 1000 & echo done; exit 5");
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+    Expect.equal(new Exit.Exited(5), result.exit(), "the exit");
+    Expect.equal("done\n", result.stdout().text(), "the output");
+    Expect.that(took.toSeconds() < 10, "the call returns soon, not after " + took);
+  }
+
+  /** A file without content once had no frame to end it. */
+  @Check("F1")
+  public void anEmptyFileIsWrittenAndRead(Subject s) {
+    FileSystem files = s.sandbox().files();
+    for (WriteOptions how :
+        List.of(
+            WriteOptions.DEFAULT,
+            WriteOptions.DEFAULT.inPlace(),
+            WriteOptions.DEFAULT.appending().withMode(0600))) {
+      FileInfo info = files.write("empty", Contents.of(""), how);
+      Expect.equal(0L, info.size(), "the size");
+      Expect.equal(-1, firstByte(files), "what is read first of an empty file written with " + how);
+      Expect.equal("", Contents.range(files, "empty", 0, 10), "a range of it");
+    }
+    Expect.equal("0\n", s.output("cat empty | wc -c").replace(" ", ""), "its size for a command");
+  }
+
+  private static int firstByte(FileSystem files) {
+    try (var in = files.read("empty", ReadRange.ALL)) {
+      return in.read();
+    } catch (java.io.IOException e) {
+      throw new CheckFailed("an empty file cannot be read: " + e.getMessage());
+    }
+  }
+
+  /** Output of commands that ran at once was once mixed by a shared buffer. */
+  @Check("X5")
+  public void outputsOfTwoCommandsDoNotMix(Subject s) throws InterruptedException {
+    FileSystem files = s.sandbox().files();
+    List<FutureTask<byte[]>> tasks = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      String name = "file-" + i;
+      byte[] content = new byte[400_000];
+      Arrays.fill(content, (byte) ('a' + i));
+      files.write(name, Contents.of(content), WriteOptions.DEFAULT);
+      tasks.add(new FutureTask<>(() -> stdout(s, "cat " + name)));
+    }
+    tasks.forEach(Thread::startVirtualThread);
+    for (int i = 0; i < tasks.size(); i++) {
+      byte[] expected = new byte[400_000];
+      Arrays.fill(expected, (byte) ('a' + i));
+      try {
+        Expect.equal(expected, tasks.get(i).get(), "the output of command " + i);
+      } catch (ExecutionException e) {
+        throw new CheckFailed("command " + i + " failed: " + e.getCause());
+      }
+    }
+  }
+
+  private static byte[] stdout(Subject s, String shell) {
+    ExecResult result = s.sandbox().run(Command.shell(shell));
+    Expect.equal("", result.stderr().text(), "the errors of " + shell);
+    Expect.that(!result.stdout().truncated(), "the output fits");
+    return result.stdout().text().getBytes(UTF_8);
+  }
+
+  /** Sandboxes of others inherited the server's environment, with its keys. */
+  @Check(value = "S1", tools = "env")
+  public void theServersEnvironmentStaysWithTheServer(Subject s) {
+    List<String> seen = s.output("env").lines().toList();
+    for (Map.Entry<String, String> own : System.getenv().entrySet()) {
+      if (!COMMON.contains(own.getKey()) && !own.getValue().isEmpty()) {
+        Expect.that(
+            !seen.contains(own.getKey() + "=" + own.getValue()),
+            "the server's variable " + own.getKey() + " is not in the sandbox");
+      }
+    }
+  }
+
+  /** Orphans piled up as zombies until no process could be started. */
+  @Check(value = "X8", needs = UsageReporting.class)
+  public void orphansAreReaped(Subject s) {
+    UsageReporting usage = s.as(UsageReporting.class);
+    s.output("true");
+    int before = usage.usage().processes();
+    s.output("(true & true & true & true &); ".repeat(25) + "true");
+    Expect.eventually(
+        PATIENCE,
+        "100 orphans are reaped and no more than " + before + " processes are left",
+        () -> usage.usage().processes() <= before);
+  }
+
+  /** A reader that left early once took the connection of all others with it. */
+  @Check("F2")
+  public void leavingAFloodEarlyDisturbsNobody(Subject s) {
+    FileSystem files = s.sandbox().files();
+    Execution flood = s.sandbox().start(Command.shell("head -c 1000000000 /dev/zero"));
+    Optional<Output> first = flood.read();
+    Expect.that(first.isPresent(), "the flood begins");
+    files.writeText("file", "written beside the flood", UTF_8);
+    Expect.equal("beside\n", s.output("echo beside"), "a command beside it");
+    flood.kill();
+    flood.close();
+    Expect.equal("written beside the flood", Contents.text(files, "file"), "the file");
+    Expect.equal("after\n", s.output("echo after"), "a command after it");
+  }
+}

@@ -1,4 +1,291 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.Signal;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
 /** Checks of live output, input and back-pressure. */
-public final class StreamsChecks {}
+public final class StreamsChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int FLOOD = 20 * 1024 * 1024;
+
+  @Check("X5")
+  public void outputArrivesWhileTheCommandRuns(Subject s) throws IOException {
+    Command command = Command.shell("echo first; read x; echo got $x").withStdin();
+    try (Execution execution = s.sandbox().start(command)) {
+      Reading reading = Reading.of(execution).until("first\n");
+      write(execution, "answer\n");
+      Expect.equal("first\ngot answer\n", reading.toEnd().stdout(), "stdout");
+      Expect.equal(new Exit.Exited(0), execution.await(), "the exit");
+    }
+  }
+
+  @Check("X5")
+  public void offsetsCountAllBytesOfBothChannels(Subject s) {
+    String text = "echo one; echo two >&2; seq 1 5000; echo end >&2";
+    try (Execution execution = s.sandbox().start(Command.shell(text))) {
+      Reading reading = Reading.of(execution).toEnd();
+      Expect.equal(
+          (long) reading.bytes(Channel.STDOUT).length + reading.bytes(Channel.STDERR).length,
+          reading.position(),
+          "the last offset");
+      Expect.equal("two\nend\n", reading.stderr(), "stderr");
+      Expect.that(reading.stdout().startsWith("one\n1\n2\n"), "stdout starts with its first lines");
+    }
+  }
+
+  @Check("X5")
+  public void everyPieceSaysWhenItWasWritten(Subject s) {
+    Instant least = Instant.now().minusSeconds(120);
+    Instant most = Instant.now().plusSeconds(180);
+    try (Execution execution = s.sandbox().start(Command.shell("echo a; sleep 1; echo b"))) {
+      Reading reading = Reading.of(execution).toEnd();
+      Instant before = least;
+      for (Output piece : reading.pieces()) {
+        Instant at = ((Output.Data) piece).at();
+        Expect.that(!at.isBefore(before), "time does not go back: " + at + " after " + before);
+        before = at;
+      }
+      Expect.that(before.isBefore(most), "the last piece was written about now: " + before);
+      Expect.that(reading.pieces().size() >= 2, "what is written a second apart is told apart");
+    }
+  }
+
+  @Check("X5")
+  public void everyPieceSaysWhichChannel(Subject s) {
+    try (Execution execution = s.sandbox().start(Command.shell("echo out; echo err >&2"))) {
+      Reading reading = Reading.of(execution).toEnd();
+      Expect.equal("out\n", reading.stdout(), "stdout");
+      Expect.equal("err\n", reading.stderr(), "stderr");
+      Expect.equal(0, reading.bytes(Channel.TERMINAL).length, "bytes of a terminal there is not");
+    }
+  }
+
+  @Check("X4")
+  public void stdinReachesTheCommandByteForByte(Subject s) throws IOException {
+    byte[] all = new byte[256];
+    for (int i = 0; i < all.length; i++) {
+      all[i] = (byte) i;
+    }
+    try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
+      execution.stdin().write(all);
+      execution.stdin().close();
+      Expect.equal(all, Reading.of(execution).toEnd().bytes(Channel.STDOUT), "what cat gave back");
+    }
+  }
+
+  @Check("X4")
+  public void stdinIsNotHeldBackUntilItIsClosed(Subject s) throws IOException {
+    try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
+      Reading reading = Reading.of(execution);
+      for (String word : new String[] {"one\n", "two\n", "three\n"}) {
+        write(execution, word);
+        reading.until(word);
+      }
+      execution.stdin().close();
+      Expect.equal("one\ntwo\nthree\n", reading.toEnd().stdout(), "stdout");
+    }
+  }
+
+  @Check("X4")
+  public void fiveMegabytesOfStdin(Subject s) throws IOException {
+    int size = 5 * 1024 * 1024;
+    try (Execution execution = s.sandbox().start(Command.argv("wc", "-c").withStdin())) {
+      execution.stdin().write(new byte[size]);
+      execution.stdin().close();
+      Expect.equal(
+          Integer.toString(size), Reading.of(execution).toEnd().stdout().strip(), "the count");
+    }
+  }
+
+  @Check("X4")
+  public void fiveMegabytesThereAndBack(Subject s) throws InterruptedException {
+    int size = 5 * 1024 * 1024;
+    try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
+      Together.Call<String> writer =
+          Together.start(
+              () -> {
+                execution.stdin().write(new byte[size]);
+                execution.stdin().close();
+                return "";
+              });
+      Expect.equal((long) size, Reading.drain(execution), "what came back");
+      writer.within(PATIENCE, "the writer is done when all came back");
+    }
+  }
+
+  @Check("X4")
+  public void closingStdinIsEndOfFile(Subject s) throws IOException {
+    Command command = Command.shell("cat; echo end").withStdin();
+    try (Execution execution = s.sandbox().start(command)) {
+      execution.stdin().close();
+      Expect.equal("end\n", Reading.of(execution).toEnd().stdout(), "stdout");
+    }
+  }
+
+  @Check("X4")
+  public void writingAfterTheEndFails(Subject s) throws InterruptedException {
+    try (Execution execution = s.sandbox().start(Command.argv("true").withStdin())) {
+      execution.await();
+      Together.start(() -> writeUntilItFails(execution.stdin()))
+          .within(PATIENCE, "writing to a command that has ended throws");
+    }
+  }
+
+  @Check("X5")
+  public void commandIsHeldBackWhileNobodyReads(Subject s) {
+    Command command = Command.shell("head -c " + 2 * FLOOD + " /dev/zero; touch done");
+    try (Execution execution = s.sandbox().start(command)) {
+      // Unread output has nowhere to go but into bounded buffers, which are full in a moment.
+      s.output("sleep 1");
+      Expect.that(!s.sandbox().files().exists("done"), "it waits for its reader");
+      Expect.equal(2L * FLOOD, Reading.drain(execution), "the count, once somebody reads");
+      Expect.equal(new Exit.Exited(0), execution.await(), "the exit");
+    }
+  }
+
+  @Check("X5")
+  public void slowReaderLosesNothing(Subject s) {
+    Command command = Command.shell("head -c " + FLOOD + " /dev/zero; echo end");
+    try (Execution execution = s.sandbox().start(command)) {
+      long position = 0;
+      for (int i = 0; i < 10; i++) {
+        Output piece = execution.read().orElseThrow();
+        Expect.that(piece instanceof Output.Data, "nothing is lost while somebody is attached");
+        Expect.equal(position, piece.offset(), "the offset");
+        position = piece.end();
+        s.output("echo the reader does something else");
+      }
+      Optional<Output> piece = execution.read();
+      for (; piece.isPresent(); piece = execution.read()) {
+        Expect.that(piece.get() instanceof Output.Data, "nothing is lost");
+        Expect.equal(position, piece.get().offset(), "the offset");
+        position = piece.get().end();
+      }
+      Expect.equal(FLOOD + 4L, position, "the count");
+    }
+  }
+
+  @Check("X5")
+  public void readAfterTheEndStaysEmpty(Subject s) {
+    try (Execution execution = s.sandbox().start(Command.shell("echo x"))) {
+      Reading.of(execution).toEnd();
+      for (int i = 0; i < 3; i++) {
+        Expect.equal(Optional.empty(), execution.read(), "read after the end");
+      }
+      Expect.equal(new Exit.Exited(0), execution.await(), "the exit");
+    }
+  }
+
+  @Check("X5")
+  public void awaitWithoutReadingReturns(Subject s) throws InterruptedException {
+    Command command = Command.shell("head -c " + FLOOD + " /dev/zero; exit 5");
+    try (Execution execution = s.sandbox().start(command)) {
+      Exit exit = Together.start(() -> execution.await()).within(PATIENCE, "await returns");
+      Expect.equal(new Exit.Exited(5), exit, "the exit");
+    }
+  }
+
+  @Check("X5")
+  public void awaitGivesUpAfterItsPatience(Subject s) throws InterruptedException {
+    try (Execution execution = s.sandbox().start(Command.shell("cat; exit 4").withStdin())) {
+      Optional<Exit> early =
+          Together.start(() -> execution.await(Duration.ofMillis(100)))
+              .within(PATIENCE, "await gives up");
+      Expect.equal(Optional.empty(), early, "await of a command that runs");
+      execution.stdin().close();
+      Expect.equal(Optional.of(new Exit.Exited(4)), execution.await(PATIENCE), "await at the end");
+    } catch (IOException e) {
+      throw new CheckFailed("closing stdin threw " + e);
+    }
+  }
+
+  @Check("X7")
+  public void killEndsARead(Subject s) throws InterruptedException {
+    try (Execution execution = s.sandbox().start(Command.shell("echo up; sleep 1000"))) {
+      Reading reading = Reading.of(execution).until("up\n");
+      Together.Call<Boolean> read = Together.start(reading::next);
+      execution.kill();
+      Expect.that(!read.within(PATIENCE, "read returns after kill"), "there is no more output");
+      Expect.equal(new Exit.Signaled(Signal.KILL), execution.await(), "the exit");
+    }
+  }
+
+  @Check("X7")
+  public void interruptedReadIsCancelledAndTheCommandGoesOn(Subject s)
+      throws InterruptedException, IOException {
+    Command command = Command.shell("echo up; cat").withStdin();
+    try (Execution execution = s.sandbox().start(command)) {
+      Reading reading = Reading.of(execution).until("up\n");
+      Together.Call<Boolean> read = Together.start(reading::next);
+      read.thread().interrupt();
+      try {
+        read.within(PATIENCE, "an interrupted read returns");
+        throw new CheckFailed("an interrupted read returned");
+      } catch (SandboxException e) {
+        Expect.equal(ErrorCode.CANCELLED, e.code(), "the code of an interrupted read");
+      }
+      write(execution, "still here\n");
+      reading.until("still here\n");
+      execution.kill();
+    }
+  }
+
+  @Check("X1")
+  public void durationGrowsUntilTheEndAndThenStays(Subject s) {
+    try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
+      Duration first = execution.duration();
+      Expect.eventually(
+          PATIENCE, "the duration grows", () -> execution.duration().compareTo(first) > 0);
+      execution.kill();
+      execution.await();
+      Duration last = execution.duration();
+      s.output("echo time goes by");
+      Expect.equal(last, execution.duration(), "the duration after the end");
+    }
+  }
+
+  @Check("X5")
+  public void endedCommandKeepsItsOutputForALateReader(Subject s) {
+    try (Execution execution = s.sandbox().start(Command.shell("seq 1 100; touch done"))) {
+      Expect.eventually(PATIENCE, "it ends", () -> s.sandbox().files().exists("done"));
+      Reading reading = Reading.of(execution).toEnd();
+      Expect.that(reading.stdout().endsWith("\n99\n100\n"), "all lines are there");
+      Expect.equal(292L, reading.position(), "the count");
+    }
+  }
+
+  private static void write(Execution execution, String text) throws IOException {
+    execution.stdin().write(text.getBytes(UTF_8));
+    execution.stdin().flush();
+  }
+
+  /** The first bytes may still go into a buffer on the way. */
+  private static boolean writeUntilItFails(OutputStream stdin) {
+    try {
+      for (int i = 0; i < 1_000; i++) {
+        stdin.write(new byte[64 * 1024]);
+        stdin.flush();
+      }
+    } catch (IOException e) {
+      return true;
+    }
+    throw new CheckFailed("64 MB were written to a command that had ended");
+  }
+}

@@ -3,6 +3,7 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.CheckFailed;
+import dev.isola.spi.Bytes;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,8 +12,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * As much of tar as the checks need: writes plain ustar, hostile entries included, and reads that, pax and GNU's long
- * names, strictly.
+ * As much of tar as the checks need: writes plain ustar, hostile entries included, and reads that,
+ * pax and GNU's long names, strictly.
  */
 final class Tar {
   static final char FILE = '0';
@@ -28,7 +29,7 @@ final class Tar {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
   /** One entry as it was read. */
-  record Entry(String name, char type, int mode, byte[] content, String target) {
+  record Entry(String name, char type, int mode, Bytes content, String target) {
     /** Returns the name without a leading {@code ./} and a trailing slash. */
     String plainName() {
       return name.replaceFirst("^(\\./)+", "").replaceFirst("/+$", "");
@@ -117,7 +118,7 @@ final class Tar {
       char type = header[156] == 0 ? FILE : (char) header[156];
       switch (type) {
         case 'x' -> {
-          longName = pax(content, "path").or(() -> Optional.empty());
+          longName = pax(content, "path");
           longTarget = pax(content, "linkpath");
         }
         case 'g' -> {}
@@ -129,7 +130,7 @@ final class Tar {
                   longName.orElseGet(() -> name(header)),
                   type,
                   (int) number(header, 100, 8),
-                  content,
+                  Bytes.of(content),
                   longTarget.orElseGet(() -> text(header, 157, 100))));
           longName = Optional.empty();
           longTarget = Optional.empty();

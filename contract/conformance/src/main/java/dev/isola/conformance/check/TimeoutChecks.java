@@ -1,4 +1,209 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import java.time.Duration;
+import java.util.List;
+
 /** Checks of deadlines and what is left after them. */
-public final class TimeoutChecks {}
+public final class TimeoutChecks {
+  private static final Duration SHORT = Duration.ofMillis(500);
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  @Check("X4")
+  public void timeoutIsAResult(Subject s) throws InterruptedException {
+    ExecResult result = inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
+    Expect.that(result.timedOut(), "it timed out, but " + result.exit());
+    Expect.equal(new Exit.TimedOut(SHORT), result.exit(), "the exit");
+    Expect.equal(124, result.exitCode(), "the code a shell would show");
+    Expect.that(result.duration().compareTo(PATIENCE) < 0, "it took " + result.duration());
+  }
+
+  @Check("X4")
+  public void outputBeforeTheTimeoutIsKept(Subject s) throws InterruptedException {
+    ExecResult result =
+        inTime(
+            s.sandbox(),
+            Command.shell("echo before; echo too >&2; sleep 1000; echo after")
+                .withTimeout(Duration.ofSeconds(2)));
+    Expect.that(result.timedOut(), "it timed out, but " + result.exit());
+    Expect.equal("before\n", result.stdout().text(), "stdout");
+    Expect.equal("too\n", result.stderr().text(), "stderr");
+  }
+
+  @Check("X4")
+  public void timeoutThatIsNotMetChangesNothing(Subject s) {
+    ExecResult result = s.run(Command.shell("echo fine; exit 3").withTimeout(LONG));
+    Expect.equal(new Exit.Exited(3), result.exit(), "the exit");
+    Expect.equal("fine\n", result.stdout().text(), "stdout");
+  }
+
+  @Check(value = "X4", tools = "sh")
+  public void wholeTreeIsDeadAfterwards(Subject s) throws InterruptedException {
+    ExecResult result =
+        inTime(
+            s.sandbox(),
+            Command.shell(
+                    "echo $$\nsh -c 'echo $$; sleep 1000' &\n"
+                        + "sh -c 'sh -c \"echo \\$\\$; sleep 1000\" & wait' &\nwait")
+                .withTimeout(Duration.ofSeconds(2)));
+    Expect.that(result.timedOut(), "it timed out, but " + result.exit());
+    List<String> pids = result.stdout().text().lines().toList();
+    Expect.equal(3, pids.size(), "the number of processes that said their ids");
+    for (String pid : pids) {
+      Processes.expectDead(s.sandbox(), pid, "a process of the tree");
+    }
+  }
+
+  @Check(
+      value = "X4",
+      tools = {"sh", "setsid"})
+  public void childInAnotherSessionIsDeadAfterwards(Subject s) throws InterruptedException {
+    ExecResult result =
+        inTime(
+            s.sandbox(),
+            Command.shell("setsid sh -c 'echo $$; sleep 1000' & sleep 1000")
+                .withTimeout(Duration.ofSeconds(2)));
+    Processes.expectDead(
+        s.sandbox(), result.stdout().text().strip(), "the process in its own session");
+  }
+
+  @Check(
+      value = "X4",
+      tools = {"sh", "setsid"})
+  public void orphanInAnotherSessionIsDeadAfterwards(Subject s) throws InterruptedException {
+    ExecResult result =
+        inTime(
+            s.sandbox(),
+            Command.shell("setsid sh -c \"sh -c 'echo \\$\\$; sleep 1000' &\"; sleep 1000")
+                .withTimeout(Duration.ofSeconds(2)));
+    Processes.expectDead(s.sandbox(), result.stdout().text().strip(), "the orphan");
+  }
+
+  @Check(value = "X4", tools = "trap")
+  public void commandThatIgnoresTermIsDeadAfterwards(Subject s) throws InterruptedException {
+    ExecResult result =
+        inTime(
+            s.sandbox(),
+            Command.shell("trap '' TERM INT HUP; echo $$; while true; do sleep 1; done")
+                .withTimeout(Duration.ofSeconds(1)));
+    Expect.that(result.timedOut(), "it timed out, but " + result.exit());
+    Processes.expectDead(s.sandbox(), result.stdout().text().strip(), "the stubborn command");
+  }
+
+  @Check("X4")
+  public void childThatHoldsThePipeDoesNotDelayTheTimeout(Subject s) throws InterruptedException {
+    ExecResult result =
+        inTime(s.sandbox(), Command.shell("sleep 1000 & sleep 1000").withTimeout(SHORT));
+    Expect.that(result.timedOut(), "it timed out, but " + result.exit());
+  }
+
+  @Check("X4")
+  public void floodingCommandTimesOutToo(Subject s) throws InterruptedException {
+    ExecResult result =
+        inTime(
+            s.sandbox(),
+            Command.shell("while true; do echo again and again; done")
+                .withTimeout(Duration.ofSeconds(1)));
+    Expect.that(result.timedOut(), "it timed out, but " + result.exit());
+    Expect.that(result.stdout().total() > 0, "its output until then is counted");
+  }
+
+  @Check("X4")
+  public void sandboxIsUsableAfterwards(Subject s) throws InterruptedException {
+    s.sandbox().files().writeText("kept", "yes", UTF_8);
+    for (int i = 0; i < 3; i++) {
+      inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
+    }
+    Expect.equal("yes", s.output("cat kept"), "the file after three timeouts");
+  }
+
+  @Check("X4")
+  public void otherCommandsGoOnWhenOneTimesOut(Subject s) throws InterruptedException {
+    try (Execution other = s.sandbox().start(Command.shell("echo $$; cat; echo end").withStdin())) {
+      Reading reading = Reading.of(other).until("\n");
+      inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
+      Processes.expectAlive(s.sandbox(), reading.stdout().strip(), "the other command");
+      other.kill();
+    }
+  }
+
+  @Check("X4")
+  public void timeoutHoldsForAStartedCommand(Subject s) throws InterruptedException {
+    try (Execution execution =
+        s.sandbox().start(Command.argv("sleep", "1000").withTimeout(SHORT))) {
+      Exit exit = Together.start(() -> execution.await()).within(PATIENCE, "await returns");
+      Expect.equal(new Exit.TimedOut(SHORT), exit, "the exit");
+    }
+  }
+
+  @Check("S2")
+  public void timeoutOfTheSpecIsTheDefault(Subject s) throws InterruptedException {
+    if (!s.info().support().enforcedLimits().contains(LimitKind.TIMEOUT)) {
+      throw s.notRun("the provider does not enforce the spec's timeout");
+    }
+    Sandbox sandbox = s.create(spec -> spec.limits(ResourceLimits.DEFAULT.withTimeout(SHORT)));
+    Expect.that(
+        inTime(sandbox, Command.argv("sleep", "1000")).timedOut(), "a command without its own");
+    ExecResult own = sandbox.run(Command.shell("sleep 1; echo late").withTimeout(LONG));
+    Expect.equal("late\n", own.stdout().text(), "the output of a command with a longer one");
+  }
+
+  @Check("X7")
+  public void interruptingRunKillsTheCommand(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    Together.Call<ExecResult> call =
+        Together.start(() -> sandbox.run(Command.shell("echo $$ > pid; sleep 1000")));
+    Expect.eventually(
+        PATIENCE,
+        "the command writes its process id",
+        () -> sandbox.files().exists("pid") && sandbox.files().stat("pid").size() > 1);
+    String pid = sandbox.files().readText("pid", UTF_8, 100).strip();
+    call.thread().interrupt();
+    SandboxException e = failure(call);
+    Expect.equal(ErrorCode.CANCELLED, e.code(), "the code of an interrupted run");
+    Processes.expectDead(sandbox, pid, "the command of the interrupted run");
+  }
+
+  @Check(
+      value = "X7",
+      tools = {"sh", "setsid"})
+  public void killEndsTheWholeTree(Subject s) throws InterruptedException {
+    Command command = Command.shell("setsid sh -c 'echo $$; sleep 1000' & sleep 1000");
+    try (Execution execution = s.sandbox().start(command)) {
+      String child = Reading.of(execution).until("\n").stdout().strip();
+      execution.kill();
+      Exit exit = Together.start(() -> execution.await()).within(PATIENCE, "await returns");
+      Expect.that(exit instanceof Exit.Signaled, "it ended by a signal, but " + exit);
+      Processes.expectDead(s.sandbox(), child, "the child that left the session");
+    }
+  }
+
+  private static ExecResult inTime(Sandbox sandbox, Command command) throws InterruptedException {
+    return Together.start(() -> sandbox.run(command)).within(PATIENCE, "run returns");
+  }
+
+  private static SandboxException failure(Together.Call<ExecResult> call)
+      throws InterruptedException {
+    try {
+      ExecResult result = call.within(PATIENCE, "an interrupted run returns");
+      throw new CheckFailed("an interrupted run returned " + result);
+    } catch (SandboxException e) {
+      return e;
+    }
+  }
+}

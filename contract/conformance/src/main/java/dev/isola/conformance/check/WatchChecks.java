@@ -1,4 +1,207 @@
 package dev.isola.conformance.check;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.FileChange.Kind;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.Watch;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
 /** Checks of watching files. */
-public final class WatchChecks {}
+public final class WatchChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+  private static Watch watch(Subject s, boolean recursive) {
+    s.sandbox().files().makeFolder("watched", 0755);
+    return s.as(Watching.class).watch("watched", recursive);
+  }
+
+  /** Takes changes until one is as wanted, and returns all of them. */
+  private static List<FileChange> until(Watch watch, String what, Predicate<FileChange> wanted) {
+    List<FileChange> seen = new ArrayList<>();
+    long until = System.nanoTime() + PATIENCE.toNanos();
+    while (System.nanoTime() - until < 0 && !watch.ended()) {
+      Optional<FileChange> next = watch.next(Duration.ofMillis(500));
+      if (next.isPresent()) {
+        seen.add(next.get());
+        if (wanted.test(next.get())) {
+          return seen;
+        }
+      }
+    }
+    throw new CheckFailed("the watch did not tell of " + what + ", only of " + seen);
+  }
+
+  private static FileChange await(Watch watch, Kind kind, String name) {
+    return until(watch, kind + " of " + name, change -> is(change, kind, name)).getLast();
+  }
+
+  private static boolean is(FileChange change, Kind kind, String name) {
+    return change.kind() == kind && Contents.below("watched", change.path()).equals(name);
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void creatingWritingAndRemovingAreTold(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (Watch watch = watch(s, false)) {
+      s.output("touch watched/file");
+      FileChange created = await(watch, Kind.CREATED, "file");
+      Expect.that(!created.folder(), "a file is not told to be a folder");
+      Expect.equal("file", files.stat(created.path()).name(), "the name by the path it tells");
+      s.output("echo more >> watched/file");
+      await(watch, Kind.MODIFIED, "file");
+      s.output("rm watched/file");
+      await(watch, Kind.REMOVED, "file");
+      files.makeFolder("watched/folder", 0755);
+      Expect.that(await(watch, Kind.CREATED, "folder").folder(), "a folder is told to be one");
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void movesAndAttributesAreTold(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("watched/old", "x", UTF_8);
+    try (Watch watch = watch(s, false)) {
+      files.move("watched/old", "watched/new", false);
+      await(watch, Kind.MOVED_FROM, "old");
+      await(watch, Kind.MOVED_TO, "new");
+      files.changeMode("watched/new", 0600);
+      await(watch, Kind.ATTRIBUTES, "new");
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void whatTheFileApiWritesIsTold(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (Watch watch = watch(s, false)) {
+      files.writeText("watched/file", "content", UTF_8);
+      until(
+          watch,
+          "a written file",
+          change ->
+              is(change, Kind.MOVED_TO, "file")
+                  || is(change, Kind.CREATED, "file")
+                  || is(change, Kind.MODIFIED, "file"));
+      Expect.equal("content", Contents.text(files, "watched/file"), "the file once it is told");
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void foldersMadeLaterAreWatchedToo(Subject s) {
+    try (Watch watch = watch(s, true)) {
+      s.output("mkdir -p watched/a/b/c; touch watched/a/b/c/file");
+      await(watch, Kind.CREATED, "a/b/c/file");
+      s.output("echo x >> watched/a/b/c/file");
+      await(watch, Kind.MODIFIED, "a/b/c/file");
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void onlyTheWatchedIsTold(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("watched/sub", 0755);
+    files.makeFolder("other", 0755);
+    try (Watch watch = watch(s, false)) {
+      s.output("touch other/outside; touch watched/sub/deeper; touch beside");
+      s.output("touch watched/last");
+      List<FileChange> seen =
+          until(watch, "the last file", change -> is(change, Kind.CREATED, "last"));
+      for (FileChange change : seen) {
+        String name = Contents.below("watched", change.path());
+        Expect.that(name.equals("last") || name.equals("sub"), "nothing else is told: " + change);
+      }
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void noChangeIsNothingWithinThePatience(Subject s) {
+    try (Watch watch = watch(s, true)) {
+      long start = System.nanoTime();
+      Expect.equal(Optional.empty(), watch.next(Duration.ofMillis(200)), "no change");
+      Duration took = Duration.ofNanos(System.nanoTime() - start);
+      Expect.that(took.toMillis() >= 150, "it waits for its patience, not " + took);
+      Expect.that(took.toMillis() < 5_000, "it waits no longer, not " + took);
+      Expect.that(!watch.ended(), "the watch goes on");
+      s.output("touch watched/file");
+      await(watch, Kind.CREATED, "file");
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void aClosedWatchHasEnded(Subject s) {
+    Watch watch = watch(s, false);
+    watch.close();
+    Expect.that(watch.ended(), "a closed watch has ended");
+    Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "what comes after close");
+    watch.close();
+    try (Watch again = watch(s, false)) {
+      s.output("touch watched/file");
+      await(again, Kind.CREATED, "file");
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void theEndOfTheFolderEndsTheWatch(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (Watch watch = watch(s, true)) {
+      files.remove("watched", true);
+      until(watch, "its root being gone", change -> change.kind() == Kind.ROOT_GONE);
+      Expect.that(watch.ended(), "the watch has ended with its folder");
+      Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "what comes after that");
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void aBurstIsToldWholeOrSaidToOverflow(Subject s) {
+    FileSystem files = s.sandbox().files();
+    Tar tar = new Tar();
+    for (int i = 0; i < 500; i++) {
+      tar.file("file-" + i, "");
+    }
+    try (Watch watch = watch(s, true)) {
+      files.importTree("watched", Contents.of(tar.end()), TreeLimits.DEFAULT);
+      Set<String> seen = new HashSet<>();
+      until(
+          watch,
+          "500 new files or an overflow",
+          change -> {
+            if (change.kind() == Kind.CREATED || change.kind() == Kind.MOVED_TO) {
+              seen.add(change.path());
+            }
+            return change.kind() == Kind.OVERFLOW || seen.size() == 500;
+          });
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void whatIsMissingCannotBeWatched(Subject s) {
+    Expect.thrown(
+        "watching a missing folder",
+        () -> s.as(Watching.class).watch("none", false),
+        ErrorCode.FILE_NOT_FOUND);
+  }
+
+  @Check(value = "F5", needs = Watching.class)
+  public void twoWatchesBothTell(Subject s) {
+    try (Watch one = watch(s, false);
+        Watch two = watch(s, true)) {
+      s.output("touch watched/file");
+      await(one, Kind.CREATED, "file");
+      await(two, Kind.CREATED, "file");
+    }
+  }
+}

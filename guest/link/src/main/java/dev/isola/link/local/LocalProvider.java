@@ -2,6 +2,7 @@ package dev.isola.link.local;
 
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
+import dev.isola.link.LinkOptions;
 import dev.isola.link.UnixSocketConnector;
 import dev.isola.link.local.Booter.Booting;
 import dev.isola.link.local.SandboxFolders.Known;
@@ -24,6 +25,7 @@ import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,6 +43,10 @@ import org.jspecify.annotations.Nullable;
  * destroy it; how it is booted is the {@link Booter}'s.
  */
 public final class LocalProvider implements Provider {
+  /** An agent that is to end and does not answer soon is ended by force. */
+  private static final LinkOptions LAST_WORDS =
+      LinkOptions.DEFAULT.withConnect(Duration.ofSeconds(1));
+
   private final ProviderContext context;
   private final Booter booter;
   private final SandboxFolders folders;
@@ -96,26 +102,46 @@ public final class LocalProvider implements Provider {
           .exception();
     }
     removeWhatShortLivedOwnersLeft();
+    UnixSocketConnector.check(folder.socket());
+    claim(folder, spec.id());
     try {
       return make(spec, folder);
     } catch (IOException e) {
       cleanUp(spec.id(), e);
-      throw Fault.of(
-              ErrorCode.SPAWN_FAILED,
-              "the sandbox's folder cannot be made: " + e.getMessage(),
-              "check space and rights of " + folders.path())
-          .sandbox(spec.id())
-          .exception(e);
+      throw unmakeable(spec.id(), e);
     } catch (RuntimeException e) {
       cleanUp(spec.id(), e);
       throw e;
     }
   }
 
+  /** Makes the folder; of two processes that want the same id at once, one gets it. */
+  private void claim(SandboxFolder folder, SandboxId id) {
+    try {
+      folder.make();
+    } catch (FileAlreadyExistsException e) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "another process is making sandbox " + id,
+              "attach to it, or use another id")
+          .sandbox(id)
+          .exception(e);
+    } catch (IOException e) {
+      throw unmakeable(id, e);
+    }
+  }
+
+  private SandboxException unmakeable(SandboxId id, IOException e) {
+    return Fault.of(
+            ErrorCode.SPAWN_FAILED,
+            "the sandbox's folder cannot be made: " + e.getMessage(),
+            "check space and rights of " + folders.path())
+        .sandbox(id)
+        .exception(e);
+  }
+
   private Sandbox make(SandboxSpec spec, SandboxFolder folder) throws IOException {
     long deadline = System.nanoTime() + spec.startupTimeout().toNanos();
-    UnixSocketConnector.check(folder.socket());
-    folder.make();
     SandboxRecord record =
         SandboxRecord.intent(
             spec,
@@ -127,7 +153,7 @@ public final class LocalProvider implements Provider {
     record =
         record.withAgent(booter.boot(new Booting(spec, record, folder, spec.startupTimeout())));
     record.write(folder.record());
-    AgentSandbox sandbox = sandbox(new Known(folder, record));
+    AgentSandbox sandbox = sandbox(new Known(folder, record), LinkOptions.DEFAULT);
     attached.put(spec.id(), sandbox);
     sandbox.ping();
     seed(sandbox, spec);
@@ -151,6 +177,14 @@ public final class LocalProvider implements Provider {
       return;
     }
     ExecResult result = sandbox.run(spec.init().get().withTimeout(left));
+    if (result.timedOut()) {
+      throw Fault.of(
+              ErrorCode.DEADLINE_EXCEEDED,
+              "the init command took longer than the startup timeout of " + spec.startupTimeout(),
+              "raise startupTimeout, or do less in the init command")
+          .sandbox(spec.id())
+          .exception();
+    }
     if (!result.succeeded()) {
       throw Fault.of(
               ErrorCode.SPAWN_FAILED,
@@ -167,7 +201,8 @@ public final class LocalProvider implements Provider {
   }
 
   private Optional<Sandbox> attachInTurn(SandboxId id) {
-    Optional<Known> known = folders.find(id).filter(found -> found.record().alive());
+    Optional<Known> known =
+        folders.find(id).filter(found -> isOurs(found) && found.record().alive());
     if (known.isEmpty()) {
       return Optional.empty();
     }
@@ -175,7 +210,7 @@ public final class LocalProvider implements Provider {
     if (before != null && before.state() == SandboxState.RUNNING) {
       return Optional.of(before);
     }
-    AgentSandbox sandbox = sandbox(known.get());
+    AgentSandbox sandbox = sandbox(known.get(), LinkOptions.DEFAULT);
     try {
       sandbox.ping();
     } catch (Gone e) {
@@ -186,13 +221,19 @@ public final class LocalProvider implements Provider {
     return Optional.of(sandbox);
   }
 
-  private AgentSandbox sandbox(Known known) {
+  /** What another instance made is never touched, even in a folder that is shared by mistake. */
+  private boolean isOurs(Known known) {
+    return known.record().instance().equals(context.instance().value());
+  }
+
+  private AgentSandbox sandbox(Known known, LinkOptions patience) {
     return AgentSandbox.builder(
             known.record().id(),
             new UnixSocketConnector(known.folder().socket()),
             known.record().secret())
         .capabilities(booter.capabilities())
         .commandTimeout(known.record().commandTimeout())
+        .options(patience)
         .build();
   }
 
@@ -227,12 +268,12 @@ public final class LocalProvider implements Provider {
   private void destroyInTurn(SandboxId id, Destroy how) {
     SandboxFolder folder = folders.of(id);
     AgentSandbox before = attached.remove(id);
-    if (!folder.exists()) {
+    Optional<Known> known = folders.find(id);
+    if (!folder.exists() || (known.isPresent() && !isOurs(known.get()))) {
       return;
     }
-    Optional<Known> known = folders.find(id);
     if (known.isPresent()) {
-      AgentSandbox sandbox = before == null ? sandbox(known.get()) : before;
+      AgentSandbox sandbox = before == null ? sandbox(known.get(), LAST_WORDS) : before;
       new SandboxEnd(known.get().record(), sandbox).bringAbout(how);
     }
     try {

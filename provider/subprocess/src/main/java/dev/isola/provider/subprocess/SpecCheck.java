@@ -14,6 +14,7 @@ final class SpecCheck {
   static void refuseWhatCannotBe(String provider, SandboxSpec spec) {
     SpecValidation.refuse(SpecValidation.hostViolations(spec));
     unlessAllowed(provider, spec.image().isEmpty(), "images");
+    unlessAllowed(provider, spec.user().isEmpty() || ProcessUser.isRoot(), "users");
     unlessAllowed(provider, spec.gpus() == 0, "gpus");
     spec.network()
         .mode()

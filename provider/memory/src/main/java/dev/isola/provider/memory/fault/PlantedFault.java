@@ -31,12 +31,12 @@ public enum PlantedFault {
   CREATE_REPLACES("Idempotency"),
   /** Closing the provider forgets its sandboxes. */
   CLOSE_FORGETS("Recovery"),
-  /** Two creates of one id at once look first and make later, and both make. */
+  /** Two creates of one id at once look first and make later, and both furnish the same sandbox. */
   CREATE_RACES("Concurrency"),
   /** A capability is declared and not given. */
   DECLARES_TOO_MUCH("Honesty"),
-  /** The timeout of commands is declared as enforced and is not. */
-  TIMEOUT_NOT_ENFORCED("Limits"),
+  /** The size of the disk is declared as enforced and is not. */
+  DISK_NOT_ENFORCED("Limits"),
   /** A call on a destroyed sandbox fails with whatever exception is at hand. */
   FOREIGN_EXCEPTION("Errors"),
   /** A shell text that starts with a dash is taken for an option. */

@@ -132,7 +132,7 @@ public final class MemoryFiles implements FileSystem {
   @Override
   public Stream<FileInfo> glob(String base, String pattern) {
     String root = tree.stat(absolute(base), true).path();
-    Glob glob = new Glob(pattern);
+    Glob glob = Glob.ofFiles(pattern);
     int skip = root.equals("/") ? 1 : root.length() + 1;
     return tree.list(root, 0).stream().filter(info -> glob.matches(info.path().substring(skip)));
   }

@@ -8,13 +8,17 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Quota {
   private final long capacity;
   private final AtomicLong used = new AtomicLong();
+  private final AtomicLong peak = new AtomicLong();
 
   Quota(long capacity) {
     this.capacity = capacity;
   }
 
   void take(long bytes) {
-    if (used.addAndGet(bytes) > capacity) {
+    long now = used.addAndGet(bytes);
+    if (now <= capacity) {
+      peak.accumulateAndGet(now, Math::max);
+    } else {
       used.addAndGet(-bytes);
       throw Fault.of(
               ErrorCode.DISK_FULL,
@@ -28,6 +32,10 @@ final class Quota {
 
   void give(long bytes) {
     used.addAndGet(-bytes);
+  }
+
+  long peak() {
+    return peak.get();
   }
 
   long used() {

@@ -37,6 +37,10 @@ public final class Tree {
     return quota.used();
   }
 
+  public long peakBytes() {
+    return quota.peak();
+  }
+
   /** Puts a device into the tree. */
   public void device(String path, DeviceKind kind) {
     locked(() -> place(path, false).folder()).put(path.substring(path.lastIndexOf('/') + 1), new Node.Device(kind));

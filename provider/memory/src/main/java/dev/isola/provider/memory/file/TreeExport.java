@@ -4,6 +4,7 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileType;
 import java.io.InputStream;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,7 @@ final class TreeExport extends InputStream {
       String parent = top.path().substring(0, Math.max(1, top.path().lastIndexOf('/')));
       return new TreeExport(tree, parent, List.of(top).iterator());
     }
-    List<Glob> globs = excludes.stream().map(Glob::new).toList();
+    List<Glob> globs = excludes.stream().map(Glob::ofFiles).toList();
     int skip = top.path().equals("/") ? 1 : top.path().length() + 1;
     List<FileInfo> kept =
         tree.list(top.path(), 0).stream()
@@ -84,7 +85,7 @@ final class TreeExport extends InputStream {
     int count = file == null ? -1 : file.read(fileAt, buffer, offset, wanted);
     if (count < 0) {
       // It shrank while it was packed; the header has promised more.
-      java.util.Arrays.fill(buffer, offset, offset + wanted, (byte) 0);
+      Arrays.fill(buffer, offset, offset + wanted, (byte) 0);
       count = wanted;
     }
     fileAt += count;

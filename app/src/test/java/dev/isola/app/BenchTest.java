@@ -1,0 +1,69 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.app.CommandLineFixture.Called;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code isola bench}: its arguments and its report; what it measures is not a test's business. */
+class BenchTest {
+  @TempDir Path folder;
+  private final FakeProvider fake = new FakeProvider("fake");
+
+  private Called call(String... args) {
+    return new CommandLineFixture(folder.resolve("data"), fake).call(args);
+  }
+
+  @Test
+  void wrongWordsAreNamedWithTheKnownOnes() {
+    assertThat(call("bench").err())
+        .isEqualTo("isola: no benchmark is named; known: exec, files, flood\n");
+    assertThat(call("bench", "exce").err())
+        .isEqualTo(
+            "isola: no benchmark is named 'exce'; did you mean exec? Known: exec, files, flood\n");
+    assertThat(call("bench", "exec", "--against", "rwa").err())
+        .contains("no comparator is named 'rwa'; did you mean raw?");
+    assertThat(call("bench", "exec", "--provider", "fkae").err())
+        .contains("no provider is named 'fkae'; did you mean fake?");
+    for (String n : new String[] {"0", "-1", "many", "1000001"}) {
+      assertThat(call("bench", "exec", "--n", n).code()).as(n).isEqualTo(2);
+    }
+    assertThat(fake.specs).isEmpty();
+  }
+
+  /** The fake's sandbox has no /bin/true: it is measured against and found absent. */
+  @Test
+  void whoCannotTakePartIsNamedInTheReport() {
+    Called called =
+        call(
+            "bench",
+            "exec",
+            "--provider",
+            "fake",
+            "--against",
+            "processbuilder",
+            "--n",
+            "1",
+            "--json");
+    assertThat(called.code()).isZero();
+    assertThat(called.out())
+        .startsWith(
+            "{\"results\":[{\"benchmark\":\"exec\",\"subject\":\"processbuilder\","
+                + "\"concurrency\":1,\"n\":1,\"medianMs\":")
+        .contains("\"ratio\":null},")
+        .contains("\"absent\":[{\"subject\":\"fake\",\"reason\":\"failed in exec: ")
+        .contains("\"machine\":{\"cpus\":")
+        .hasLineCount(1);
+    assertThat(fake.alive).isEmpty();
+  }
+
+  @Test
+  void itIsATableOtherwise() {
+    Called called = call("bench", "exec", "--against", "processbuilder", "--n", "1");
+    assertThat(called.out())
+        .startsWith("BENCHMARK ")
+        .contains("exec         processbuilder", "absent: fake: failed in exec: ");
+  }
+}

@@ -1,0 +1,84 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/**
+ * One benchmark at one concurrency: all contestants take turns, so that a machine that gets busy
+ * meanwhile is busy for all of them.
+ *
+ * @param reference whose median is the 1 of the ratios
+ * @param workEach what one iteration does, in the unit of {@link Result#perSecond}
+ * @param warmUp iterations before the clock counts, enough for the JIT to settle
+ */
+record Event(
+    String benchmark,
+    String reference,
+    int concurrency,
+    int n,
+    int warmUp,
+    double workEach,
+    List<Contestant> contestants) {
+  private static final int ROUNDS = 10;
+
+  /** Plays it; a contestant that fails leaves, and {@code absent} learns why. */
+  List<Result> play(List<Absent> absent) throws InterruptedException {
+    Map<Contestant, Samples> times = new LinkedHashMap<>();
+    for (Contestant contestant : contestants) {
+      times.put(contestant, Samples.NONE);
+      turn(contestant, warmUp, times, absent);
+      times.replace(contestant, Samples.NONE);
+    }
+    int rounds = Math.min(ROUNDS, n);
+    for (int round = 0; round < rounds; round++) {
+      int share = n * (round + 1) / rounds - n * round / rounds;
+      for (Contestant contestant : contestants) {
+        turn(contestant, share, times, absent);
+      }
+    }
+    return results(times);
+  }
+
+  private void turn(
+      Contestant contestant, int count, Map<Contestant, Samples> times, List<Absent> absent)
+      throws InterruptedException {
+    Samples before = times.get(contestant);
+    if (before == null || count == 0) {
+      return; // it left
+    }
+    try {
+      times.put(contestant, before.and(contestant.work().run(count, concurrency)));
+    } catch (IOException | RuntimeException e) {
+      times.remove(contestant);
+      absent.add(new Absent(contestant.name(), "failed in " + benchmark + ": " + e.getMessage()));
+    }
+  }
+
+  private List<Result> results(Map<Contestant, Samples> times) {
+    OptionalDouble one =
+        times.entrySet().stream()
+            .filter(entry -> entry.getKey().name().equals(reference))
+            .mapToDouble(entry -> entry.getValue().medianMs())
+            .findFirst();
+    List<Result> results = new ArrayList<>();
+    times.forEach(
+        (contestant, samples) ->
+            results.add(
+                new Result(
+                    benchmark,
+                    contestant.name(),
+                    concurrency,
+                    samples.count(),
+                    samples.medianMs(),
+                    samples.p99Ms(),
+                    samples.perSecond(workEach),
+                    one.isPresent()
+                        ? OptionalDouble.of(samples.medianMs() / one.getAsDouble())
+                        : one)));
+    return results;
+  }
+}

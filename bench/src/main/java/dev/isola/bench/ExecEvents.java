@@ -1,0 +1,59 @@
+package dev.isola.bench;
+
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Runs {@code /bin/true} in a sandbox that is there already: what a command costs. */
+final class ExecEvents {
+  private static final String PROGRAM = "/bin/true";
+  private static final Command TRUE = Command.argv(PROGRAM);
+  private static final int N = 2_000;
+  private static final int WARM_UP = 1_000;
+
+  private ExecEvents() {}
+
+  static List<Event> of(Arena arena, Plan plan) {
+    List<Contestant> contestants = new ArrayList<>();
+    arena
+        .raw()
+        .ifPresent(
+            raw ->
+                contestants.add(
+                    new Contestant(
+                        "raw",
+                        (n, concurrency) ->
+                            raw.run(
+                                "exec",
+                                Integer.toString(n),
+                                Integer.toString(concurrency),
+                                PROGRAM))));
+    if (arena.has("processbuilder")) {
+      contestants.add(Contestant.timed("processbuilder", ExecEvents::process));
+    }
+    for (Entrant entrant : arena.entrants()) {
+      contestants.add(Contestant.timed(entrant.name(), () -> run(entrant)));
+    }
+    int n = plan.n().orElse(N);
+    return List.of(
+        new Event("exec", "raw", 1, n, WARM_UP, 1, contestants),
+        new Event("exec", "raw", 8, n, WARM_UP, 1, contestants));
+  }
+
+  private static void run(Entrant entrant) throws IOException {
+    ExecResult result = entrant.sandbox().run(TRUE);
+    if (!result.succeeded()) {
+      throw new IOException(PROGRAM + " ended with " + result.exit());
+    }
+  }
+
+  private static void process() throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(PROGRAM).start();
+    process.getOutputStream().close();
+    process.getInputStream().readAllBytes();
+    process.getErrorStream().readAllBytes();
+    Tool.await(process);
+  }
+}

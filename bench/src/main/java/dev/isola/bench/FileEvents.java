@@ -1,0 +1,130 @@
+package dev.isola.bench;
+
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.WriteOptions;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Moves one large file from this machine into a sandbox, and from a sandbox to this machine. */
+final class FileEvents {
+  private static final String THERE = "isola-bench-file";
+  private static final int N = 5;
+
+  private final Arena arena;
+  private final Plan plan;
+  private final Path source;
+  private final Path target;
+
+  private FileEvents(Arena arena, Plan plan) {
+    this.arena = arena;
+    this.plan = plan;
+    this.source = arena.folder().resolve("source");
+    this.target = arena.folder().resolve("target");
+  }
+
+  static List<Event> of(Arena arena, Plan plan) throws IOException {
+    FileEvents events = new FileEvents(arena, plan);
+    events.makeSource();
+    return List.of(events.write(), events.read());
+  }
+
+  private void makeSource() throws IOException {
+    byte[] block = new byte[1 << 20];
+    new Random(1).nextBytes(block);
+    try (OutputStream out = new FileOutputStream(source.toFile())) {
+      for (long left = plan.size(); left > 0; left -= block.length) {
+        out.write(block, 0, (int) Math.min(left, block.length));
+      }
+    }
+  }
+
+  private Event write() {
+    List<Contestant> contestants = comparators();
+    for (Entrant entrant : arena.entrants()) {
+      FileSystem files = entrant.sandbox().files();
+      contestants.add(
+          Contestant.timed(entrant.name(), () -> upload(files), () -> files.remove(THERE, false)));
+    }
+    return event("files-write", contestants);
+  }
+
+  private void upload(FileSystem files) throws IOException {
+    try (InputStream in = new FileInputStream(source.toFile())) {
+      files.write(THERE, in, WriteOptions.DEFAULT);
+    }
+  }
+
+  private Event read() {
+    List<Contestant> contestants = comparators();
+    for (Entrant entrant : arena.entrants()) {
+      FileSystem files = entrant.sandbox().files();
+      contestants.add(
+          new Contestant(
+              entrant.name(),
+              (n, concurrency) -> {
+                upload(files);
+                try {
+                  return Contestant.timed(entrant.name(), () -> download(files), this::clear)
+                      .work()
+                      .run(n, concurrency);
+                } finally {
+                  files.remove(THERE, false);
+                }
+              }));
+    }
+    return event("files-read", contestants);
+  }
+
+  private void download(FileSystem files) throws IOException {
+    try (InputStream in = files.read(THERE, ReadRange.ALL);
+        OutputStream out = new FileOutputStream(target.toFile())) {
+      in.transferTo(out);
+    }
+    if (Files.size(target) != plan.size()) {
+      throw new IOException("only " + Files.size(target) + " bytes were read");
+    }
+  }
+
+  private List<Contestant> comparators() {
+    List<Contestant> contestants = new ArrayList<>();
+    if (arena.has("cp")) {
+      contestants.add(
+          Contestant.timed(
+              "cp", () -> Tool.run("cp", source.toString(), target.toString()), this::clear));
+    }
+    arena
+        .raw()
+        .ifPresent(
+            raw ->
+                contestants.add(
+                    new Contestant(
+                        "raw",
+                        (n, concurrency) -> {
+                          Samples samples = Samples.NONE;
+                          for (int i = 0; i < n; i++) {
+                            samples =
+                                samples.and(raw.run("copy", source.toString(), target.toString()));
+                            clear();
+                          }
+                          return samples;
+                        })));
+    return contestants;
+  }
+
+  private void clear() throws IOException {
+    Files.deleteIfExists(target);
+  }
+
+  private Event event(String name, List<Contestant> contestants) {
+    return new Event(name, "cp", 1, plan.n().orElse(N), 1, plan.size(), contestants);
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Times one piece of work, again and again, in several virtual threads at once. */
+final class Parallel {
+  private Parallel() {}
+
+  static Samples run(Contestant.Once once, int n, int threads)
+      throws IOException, InterruptedException {
+    long[] nanos = new long[n];
+    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Callable<Void>> loops = new ArrayList<>();
+      for (int thread = 0; thread < threads; thread++) {
+        int first = thread;
+        loops.add(
+            () -> {
+              for (int i = first; i < n; i += threads) {
+                long start = System.nanoTime();
+                once.run();
+                nanos[i] = System.nanoTime() - start;
+              }
+              return null;
+            });
+      }
+      long start = System.nanoTime();
+      for (Future<Void> loop : executor.invokeAll(loops)) {
+        loop.get();
+      }
+      return Samples.of(System.nanoTime() - start, nanos);
+    } catch (ExecutionException e) {
+      throw new IOException(String.valueOf(e.getCause()), e.getCause());
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.LongStream;
+
+/** The C program that does the work without any of us: src/main/c/raw.c. */
+record RawProgram(Path path) {
+
+  /** Unpacks the program for this machine; empty when there is none. */
+  static Optional<RawProgram> install(Path folder) throws IOException {
+    String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
+    String resource =
+        "META-INF/isola/bench/linux-" + (arch.equals("amd64") ? "x86_64" : arch) + "/isola-raw";
+    try (InputStream in = RawProgram.class.getClassLoader().getResourceAsStream(resource)) {
+      if (in == null) {
+        return Optional.empty();
+      }
+      Path target = folder.resolve("isola-raw");
+      Files.copy(in, target);
+      Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
+      return Optional.of(new RawProgram(target));
+    }
+  }
+
+  /** Runs it; its own clock counts, so that starting it does not. */
+  Samples run(String... words) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(path.toString()));
+    command.addAll(List.of(words));
+    return parse(Tool.output(command));
+  }
+
+  static Samples parse(String text) throws IOException {
+    LongStream.Builder nanos = LongStream.builder();
+    long wall = -1;
+    try {
+      for (String line : text.lines().toList()) {
+        if (line.startsWith("wall ")) {
+          wall = Long.parseLong(line.substring(5));
+        } else {
+          nanos.add(Long.parseLong(line));
+        }
+      }
+    } catch (NumberFormatException e) {
+      throw new IOException("isola-raw said " + e.getMessage(), e);
+    }
+    if (wall < 0) {
+      throw new IOException("isola-raw did not finish");
+    }
+    return Samples.of(wall, nanos.build().toArray());
+  }
+}

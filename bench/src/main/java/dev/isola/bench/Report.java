@@ -1,0 +1,22 @@
+package dev.isola.bench;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What came out: results, who was absent, and on which machine. */
+public record Report(List<Result> results, List<Absent> absent, Map<String, Object> machine) {
+  public Report {
+    results = List.copyOf(results);
+    absent = List.copyOf(absent);
+  }
+
+  /** Returns the report as maps, lists, text and numbers; an empty ratio as an empty Optional. */
+  public Map<String, Object> json() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("results", results.stream().map(Result::json).toList());
+    json.put("absent", absent.stream().map(Absent::json).toList());
+    json.put("machine", machine);
+    return json;
+  }
+}

@@ -1,0 +1,38 @@
+package dev.isola.bench;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/**
+ * What one contestant took.
+ *
+ * @param perSecond iterations; bytes where a file or output is moved, files where a tree is
+ * @param ratio median by the reference's median in the same run; empty without the reference
+ */
+public record Result(
+    String benchmark,
+    String subject,
+    int concurrency,
+    int n,
+    double medianMs,
+    double p99Ms,
+    double perSecond,
+    OptionalDouble ratio) {
+
+  Map<String, Object> json() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("benchmark", benchmark);
+    json.put("subject", subject);
+    json.put("concurrency", concurrency);
+    json.put("n", n);
+    json.put("medianMs", Rounded.of(medianMs, 4));
+    json.put("p99Ms", Rounded.of(p99Ms, 4));
+    json.put("perSecond", Rounded.of(perSecond, 1));
+    json.put(
+        "ratio",
+        ratio.isPresent() ? Optional.of(Rounded.of(ratio.getAsDouble(), 3)) : Optional.empty());
+    return json;
+  }
+}

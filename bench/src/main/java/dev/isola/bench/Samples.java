@@ -1,0 +1,70 @@
+package dev.isola.bench;
+
+import java.util.Arrays;
+
+/**
+ * How long each iteration took.
+ *
+ * @param wallNanos how long all of them took together, however many went on at once
+ */
+record Samples(Nanos each, long wallNanos) {
+  static final Samples NONE = new Samples(new Nanos(), 0);
+
+  /** The times, in order of size. */
+  static final class Nanos {
+    private final long[] sorted;
+
+    Nanos(long... times) {
+      sorted = times.clone();
+      Arrays.sort(sorted);
+    }
+
+    int count() {
+      return sorted.length;
+    }
+
+    private Nanos and(Nanos more) {
+      long[] all = Arrays.copyOf(sorted, sorted.length + more.sorted.length);
+      System.arraycopy(more.sorted, 0, all, sorted.length, more.sorted.length);
+      return new Nanos(all);
+    }
+  }
+
+  static Samples of(long wallNanos, long... nanos) {
+    return new Samples(new Nanos(nanos), wallNanos);
+  }
+
+  Samples and(Samples more) {
+    return new Samples(each.and(more.each), wallNanos + more.wallNanos);
+  }
+
+  int count() {
+    return each.count();
+  }
+
+  /** Returns the middle one, or the mean of the two in the middle. */
+  double medianMs() {
+    int n = count();
+    if (n == 0) {
+      throw new IllegalStateException("nothing was measured");
+    }
+    long low = each.sorted[(n - 1) / 2];
+    long high = each.sorted[n / 2];
+    return (low + high) / 2.0 / 1e6;
+  }
+
+  /** Returns the smallest that at least 99 of 100 do not exceed. */
+  double p99Ms() {
+    int n = count();
+    if (n == 0) {
+      throw new IllegalStateException("nothing was measured");
+    }
+    int rank = (99 * n + 99) / 100;
+    return each.sorted[rank - 1] / 1e6;
+  }
+
+  /** Returns how much was done in a second, each iteration being {@code work}. */
+  double perSecond(double work) {
+    return wallNanos == 0 ? 0 : work * count() * 1e9 / wallNanos;
+  }
+}

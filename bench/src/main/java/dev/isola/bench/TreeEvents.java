@@ -1,0 +1,145 @@
+package dev.isola.bench;
+
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import dev.isola.testing.Scratch;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Moves a tree of small files from a folder of this machine into a sandbox, and back into one. */
+final class TreeEvents {
+  private static final String THERE = "isola-bench-tree";
+  private static final int N = 5;
+  private static final int FOLDERS = 100;
+  private static final int FILE_SIZE = 1024;
+
+  private final Arena arena;
+  private final Plan plan;
+  private final Path source;
+  private final Path target;
+
+  private TreeEvents(Arena arena, Plan plan) {
+    this.arena = arena;
+    this.plan = plan;
+    this.source = arena.folder().resolve("tree");
+    this.target = arena.folder().resolve("tree-target");
+  }
+
+  static List<Event> of(Arena arena, Plan plan) throws IOException {
+    if (!Tool.installed("tar")) {
+      return List.of(); // both ends need it; it is among the absent
+    }
+    TreeEvents events = new TreeEvents(arena, plan);
+    events.makeSource();
+    return List.of(events.in(), events.out());
+  }
+
+  private void makeSource() throws IOException {
+    Random random = new Random(2);
+    byte[] content = new byte[FILE_SIZE];
+    for (int i = 0; i < plan.files(); i++) {
+      Path folder = source.resolve("folder" + i % FOLDERS);
+      Files.createDirectories(folder);
+      random.nextBytes(content);
+      Files.write(folder.resolve("file" + i), content);
+    }
+  }
+
+  private Event in() {
+    List<Contestant> contestants = comparators();
+    for (Entrant entrant : arena.entrants()) {
+      FileSystem files = entrant.sandbox().files();
+      contestants.add(
+          Contestant.timed(entrant.name(), () -> upload(files), () -> files.remove(THERE, true)));
+    }
+    return event("tree-in", contestants);
+  }
+
+  private void upload(FileSystem files) throws IOException, InterruptedException {
+    Process tar = pack();
+    try (InputStream archive = tar.getInputStream()) {
+      TreeSummary summary = files.importTree(THERE, archive, TreeLimits.DEFAULT);
+      if (summary.bytes() != (long) plan.files() * FILE_SIZE) {
+        throw new IOException("only " + summary + " arrived");
+      }
+    }
+    Tool.await(tar);
+  }
+
+  private Event out() {
+    List<Contestant> contestants = comparators();
+    for (Entrant entrant : arena.entrants()) {
+      FileSystem files = entrant.sandbox().files();
+      contestants.add(
+          new Contestant(
+              entrant.name(),
+              (n, concurrency) -> {
+                upload(files);
+                try {
+                  return Contestant.timed(entrant.name(), () -> download(files), this::clear)
+                      .work()
+                      .run(n, concurrency);
+                } finally {
+                  files.remove(THERE, true);
+                }
+              }));
+    }
+    return event("tree-out", contestants);
+  }
+
+  private void download(FileSystem files) throws IOException, InterruptedException {
+    Files.createDirectories(target);
+    Process tar = new ProcessBuilder(unpack()).redirectErrorStream(true).start();
+    try (InputStream archive = files.exportTree(THERE, List.of());
+        OutputStream in = tar.getOutputStream()) {
+      archive.transferTo(in);
+    }
+    Tool.await(tar);
+  }
+
+  private List<Contestant> comparators() {
+    List<Contestant> contestants = new ArrayList<>();
+    if (arena.has("tar")) {
+      contestants.add(Contestant.timed("tar", this::tarToTar, this::clear));
+    }
+    return contestants;
+  }
+
+  private void tarToTar() throws IOException, InterruptedException {
+    Files.createDirectories(target);
+    for (Process tar :
+        ProcessBuilder.startPipeline(
+            List.of(
+                new ProcessBuilder("tar", "cf", "-", "-C", source.toString(), "."),
+                new ProcessBuilder(unpack())))) {
+      Tool.await(tar);
+    }
+  }
+
+  private Process pack() throws IOException {
+    return new ProcessBuilder("tar", "cf", "-", "-C", source.toString(), ".")
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+
+  private List<String> unpack() {
+    return List.of("tar", "xf", "-", "-C", target.toString());
+  }
+
+  private void clear() {
+    if (Files.exists(target)) {
+      Scratch.remove(target);
+    }
+  }
+
+  private Event event(String name, List<Contestant> contestants) {
+    return new Event(name, "tar", 1, plan.n().orElse(N), 2, plan.files(), contestants);
+  }
+}

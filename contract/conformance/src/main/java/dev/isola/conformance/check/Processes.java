@@ -1,0 +1,28 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.Expect;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.exec.Command;
+import java.time.Duration;
+
+/** Looks after processes from inside the sandbox they are in. */
+final class Processes {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private Processes() {}
+
+  static boolean alive(Sandbox sandbox, String pid) {
+    return sandbox.run(Command.shell("kill -0 " + pid)).succeeded();
+  }
+
+  static void expectAlive(Sandbox sandbox, String pid, String whose) {
+    Expect.that(!pid.isBlank(), whose + " says its process id");
+    Expect.that(alive(sandbox, pid), whose + " (" + pid + ") is alive");
+  }
+
+  /** A process that was just killed may wait a moment to be reaped. */
+  static void expectDead(Sandbox sandbox, String pid, String whose) {
+    Expect.that(!pid.isBlank(), whose + " says its process id");
+    Expect.eventually(PATIENCE, whose + " (" + pid + ") is dead", () -> !alive(sandbox, pid));
+  }
+}

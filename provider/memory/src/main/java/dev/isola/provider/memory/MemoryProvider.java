@@ -1,0 +1,167 @@
+package dev.isola.provider.memory;
+
+import dev.isola.provider.memory.fault.Faults;
+import dev.isola.provider.memory.fault.PlantedFault;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/** Sandboxes in this JVM: no processes, no files of the host; what a test needs to be quick and repeatable. */
+final class MemoryProvider implements Provider {
+  static final String NAME = "memory";
+
+  private final ProviderContext context;
+  private final Faults faults;
+  private final World world;
+  private final ProviderInfo info;
+  private final Map<SandboxId, MemorySandbox> own = new ConcurrentHashMap<>();
+
+  MemoryProvider(ProviderContext context, Faults faults) {
+    this.context = context;
+    this.faults = faults;
+    this.world = World.of(context.dataFolder(), context.instance());
+    this.info = MemoryInfo.with(faults);
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return info;
+  }
+
+  @Override
+  public Health health() {
+    return new Health.Healthy("nothing is needed");
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    SpecCheck.refuseWhatCannotBe(spec);
+    return inTurn(spec.id(), () -> createInTurn(spec));
+  }
+
+  private <T> T inTurn(SandboxId id, Supplier<T> action) {
+    if (faults.has(PlantedFault.CREATE_RACES)) {
+      return action.get();
+    }
+    ReentrantLock turn = world.turn(id);
+    turn.lock();
+    try {
+      return action.get();
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  private Sandbox createInTurn(SandboxSpec spec) {
+    MemorySandbox existing = world.sandboxes().get(spec.id());
+    if (existing != null && existing.isAlive() && !faults.has(PlantedFault.CREATE_REPLACES)) {
+      return existing;
+    }
+    MemorySandbox made = make(spec);
+    try {
+      made.seed();
+      initialize(made, spec);
+    } catch (RuntimeException e) {
+      made.end("it could not be made");
+      throw e;
+    }
+    world.sandboxes().put(spec.id(), made);
+    own.put(spec.id(), made);
+    spec.ttl().ifPresent(made::renew);
+    return made;
+  }
+
+  private MemorySandbox make(SandboxSpec spec) {
+    MemorySandbox made = new MemorySandbox(spec, context.clock().instant(), faults);
+    if (!faults.has(PlantedFault.CREATE_RACES)) {
+      return made;
+    }
+    LockSupport.parkNanos(20_000_000);
+    MemorySandbox first = world.sandboxes().putIfAbsent(spec.id(), made);
+    return first == null ? made : first;
+  }
+
+  private static void initialize(Sandbox sandbox, SandboxSpec spec) {
+    if (spec.init().isEmpty()) {
+      return;
+    }
+    ExecResult result = sandbox.run(spec.init().get().withTimeout(spec.startupTimeout()));
+    if (result.timedOut()) {
+      throw Fault.of(
+              ErrorCode.DEADLINE_EXCEEDED,
+              "the init command took longer than " + spec.startupTimeout(),
+              "raise startupTimeout, or do less in init")
+          .sandbox(spec.id())
+          .exception();
+    }
+    if (!result.succeeded()) {
+      throw Fault.of(
+              ErrorCode.SPAWN_FAILED,
+              "the init command failed with " + result.exit() + ": " + result.stderr().text(),
+              "correct the init command")
+          .sandbox(spec.id())
+          .exception();
+    }
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return inTurn(
+        id, () -> Optional.<Sandbox>ofNullable(world.sandboxes().get(id)).filter(found -> ((MemorySandbox) found).isAlive()));
+  }
+
+  @Override
+  public List<Sighting> inventory() {
+    return world.sandboxes().values().stream()
+        .filter(found -> found.isAlive() || faults.has(PlantedFault.DESTROY_LEAVES_SIGHTING))
+        .map(MemorySandbox::sighting)
+        .sorted(Comparator.comparing(Sighting::createdAt))
+        .toList();
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {
+    inTurn(
+        id,
+        () -> {
+          MemorySandbox found = world.sandboxes().get(id);
+          if (found != null) {
+            found.end("it was destroyed");
+            own.remove(id);
+            if (!faults.has(PlantedFault.DESTROY_LEAVES_SIGHTING)) {
+              world.sandboxes().remove(id);
+            }
+          }
+          return id;
+        });
+  }
+
+  @Override
+  public void close() {
+    own.values().stream()
+        .filter(
+            sandbox ->
+                sandbox.spec().linger().filter(Duration::isZero).isPresent()
+                    || faults.has(PlantedFault.CLOSE_FORGETS))
+        .forEach(sandbox -> destroy(sandbox.id(), Destroy.FORCE));
+    own.clear();
+  }
+}

@@ -1,0 +1,23 @@
+package dev.isola.provider.memory;
+
+import dev.isola.provider.memory.fault.Faults;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+
+/**
+ * Makes the {@code memory} provider. Its one setting, {@code fault}, plants faults by the names of {@link
+ * dev.isola.provider.memory.fault.PlantedFault}.
+ */
+public final class MemoryProviderFactory implements ProviderFactory {
+  @Override
+  public String name() {
+    return MemoryProvider.NAME;
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    return new MemoryProvider(context, Faults.from(config));
+  }
+}

@@ -1,0 +1,62 @@
+package dev.isola.provider.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.conformance.CheckCase;
+import dev.isola.conformance.CheckResult;
+import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.conformance.Kit;
+import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Runner;
+import dev.isola.provider.memory.fault.Faults;
+import dev.isola.provider.memory.fault.PlantedFault;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderConfig;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The kit's positive control: every planted fault is noticed by the class of checks it names. That nothing is noticed
+ * without a fault is what {@link MemoryConformanceTest} shows.
+ */
+class PlantedFaultsTest {
+  @TempDir Path data;
+
+  @ParameterizedTest
+  @EnumSource
+  void isNoticed(PlantedFault fault, TestReporter reporter) {
+    Map<String, String> settings = Map.of(Faults.SETTING, fault.name());
+    ProviderUnderTest underTest =
+        new ProviderUnderTest(
+            new MemoryProviderFactory(),
+            new ProviderConfig(settings),
+            new InstanceId("planted"),
+            data);
+    List<CheckCase> checks = Kit.checks(fault.group());
+    try (Runner runner = new Runner(underTest, LeakWatch.NONE)) {
+      Optional<CheckResult> noticed =
+          checks.stream()
+              .map(runner::run)
+              .filter(result -> result.outcome() == Outcome.FAILED)
+              .findFirst();
+      assertThat(noticed).as("the check of " + fault.group() + " that notices " + fault).isPresent();
+      reporter.publishEntry(fault.name(), noticed.get().id() + ": " + noticed.get().reason());
+    }
+  }
+
+  @Test
+  void thereIsOneForEveryClassOfChecks() {
+    List<String> covered =
+        Arrays.stream(PlantedFault.values()).map(PlantedFault::group).distinct().toList();
+    assertThat(covered).containsExactlyInAnyOrderElementsOf(Kit.groups());
+  }
+}
