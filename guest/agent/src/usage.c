@@ -212,7 +212,7 @@ void operate_usage(const struct request *r)
 {
     struct builder b = { 0 };
     build_processes(&b);
-    build_network(&b);
+    if (file_view.root_fd < 0) build_network(&b); /* a confined sandbox shares the network of the host */
     if (fields_u64(r->fields, T_FLAGS, 0) & MEASURE_DISK)
         build_disk(&b, r->stream);
     build_u64(&b, T_UPTIME_MS, (now_ns() - agent_started_ns) / 1000000u);

@@ -142,24 +142,22 @@ final class BenchCommand implements Action {
         result.subject(),
         Integer.toString(result.concurrency()),
         Integer.toString(result.n()),
-        format("%.3f ms", result.medianMs()),
-        format("%.3f ms", result.p99Ms()),
+        String.format(Locale.ROOT, "%.3f ms", result.medianMs()),
+        String.format(Locale.ROOT, "%.3f ms", result.p99Ms()),
         rate(result),
-        result.ratio().isPresent() ? format("%.2f", result.ratio().getAsDouble()) : "-");
+        result.ratio().isPresent()
+            ? String.format(Locale.ROOT, "%.2f", result.ratio().getAsDouble())
+            : "-");
   }
 
   /** The widths are fixed, because a row is shown as soon as it is measured. */
   private static String row(Object... cells) {
-    return format("%-12s %-16s %7s %6s %14s %14s %14s %7s%n", cells);
+    return String.format(Locale.ROOT, "%-12s %-16s %7s %6s %14s %14s %14s %7s%n", cells);
   }
 
   private static String rate(Result result) {
     return result.perSecond() >= 1e6
-        ? format("%.0f MB/s", result.perSecond() / 1e6)
-        : format("%.0f /s", result.perSecond());
-  }
-
-  private static String format(String format, Object... values) {
-    return String.format(Locale.ROOT, format, values);
+        ? String.format(Locale.ROOT, "%.0f MB/s", result.perSecond() / 1e6)
+        : String.format(Locale.ROOT, "%.0f /s", result.perSecond());
   }
 }

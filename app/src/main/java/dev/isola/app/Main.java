@@ -37,7 +37,8 @@ public final class Main {
   }
 
   private static CommandLine commandLine(String[] args, Globals globals, Wiring wiring) {
-    CommandLine line = new CommandLine(globals).addSubcommand(new RunCommand(wiring));
+    CommandLine run = new CommandLine(new RunCommand(wiring));
+    CommandLine line = new CommandLine(globals).addSubcommand(run);
     // A run is what must start fast, so it does not pay for reading the others' annotations.
     if (!isRun(args)) {
       line.addSubcommand(new DoctorCommand(wiring))
@@ -51,7 +52,7 @@ public final class Main {
     }
     // "run -- cat @file" means the word @file, and "run ls -l" gives -l to ls.
     line.setExpandAtFiles(false);
-    line.getSubcommands().get("run").setStopAtPositional(true);
+    run.setStopAtPositional(true);
     return line;
   }
 

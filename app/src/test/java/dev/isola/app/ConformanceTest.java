@@ -42,12 +42,16 @@ class ConformanceTest {
 
     @Check("T2")
     public void bFails(Subject subject) {
-      throw new CheckFailed("it did\nnot \u001b[31mwork");
+      if (subject.sandbox() != null) {
+        throw new CheckFailed("it did\nnot \u001b[31mwork");
+      }
     }
 
     @Check("T3")
     public void cIsNotRun(Subject subject) {
-      throw subject.notRun("no wand");
+      if (subject.sandbox() != null) {
+        throw subject.notRun("no wand");
+      }
     }
   }
 

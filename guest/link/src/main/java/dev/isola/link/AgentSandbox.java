@@ -188,8 +188,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
           fields.count(Tag.MEMORY, 0),
           fields.count(Tag.MEMORY_PEAK, 0),
           disk(fields),
-          fields.count(Tag.RX, 0),
-          fields.count(Tag.TX, 0),
+          fields.optionalNumber(Tag.RX),
+          fields.optionalNumber(Tag.TX),
           fields.has(Tag.PROCESSES) ? fields.range(Tag.PROCESSES, 0, Integer.MAX_VALUE) : 0,
           Duration.ofMillis(fields.count(Tag.UPTIME_MS, 0)));
     } catch (ProtocolViolation e) {

@@ -92,6 +92,11 @@ public final class ConcurrencyChecks {
         Together.all(
             MANY, number -> s.provider().create(spec).files().readText("log", UTF_8, 1000));
     Expect.equal(Collections.nCopies(MANY, "init\n"), logs, "what init left, as each saw");
+    List<Sandbox> handles = Together.all(MANY, number -> s.provider().create(spec));
+    handles.getFirst().files().writeText("mark", "one", UTF_8);
+    for (Sandbox handle : handles) {
+      Expect.that(handle.files().exists("mark"), "what one handle writes, all others see");
+    }
     Expect.equal(
         1L,
         s.provider().inventory().stream().filter(seen -> seen.id().equals(spec.id())).count(),

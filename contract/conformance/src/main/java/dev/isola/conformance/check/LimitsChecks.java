@@ -104,7 +104,7 @@ public final class LimitsChecks {
   @Check("S2")
   public void commandsWithoutATimeoutGetTheDefault(Subject s) {
     Sandbox sandbox = limited(s, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
-    ExecResult result = sandbox.run(Command.shell("echo begun; sleep 1000"));
+    ExecResult result = sandbox.run(Command.shell("echo begun; sleep 20"));
     Expect.that(result.timedOut(), "the sandbox's timeout ends the command: " + result.exit());
     Expect.equal("begun\n", result.stdout().text(), "the output before it");
     Command longer = Command.shell("sleep 1; echo slept").withTimeout(Duration.ofSeconds(30));

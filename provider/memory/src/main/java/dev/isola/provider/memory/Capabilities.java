@@ -62,7 +62,9 @@ final class Capabilities {
       sandbox.checkAlive();
       if (offset < 0) {
         throw Fault.of(
-                ErrorCode.INVALID_REQUEST, "the offset " + offset + " is negative", "start at 0 or later")
+                ErrorCode.INVALID_REQUEST,
+                "the offset " + offset + " is negative",
+                "start at 0 or later")
             .exception();
       }
       Job job = sandbox.jobs().find(id);
@@ -98,8 +100,8 @@ final class Capabilities {
           disk,
           sandbox.tree().peakBytes(),
           OptionalLong.of(disk),
-          0,
-          0,
+          OptionalLong.empty(),
+          OptionalLong.empty(),
           sandbox.processes().all().size(),
           Duration.between(sandbox.createdAt(), Instant.now()));
     }
@@ -130,7 +132,9 @@ final class Capabilities {
     public void renew(Duration fromNow) {
       if (!fromNow.isPositive()) {
         throw Fault.of(
-                ErrorCode.INVALID_REQUEST, "a deadline of " + fromNow + " is over", "name a time to come")
+                ErrorCode.INVALID_REQUEST,
+                "a deadline of " + fromNow + " is over",
+                "name a time to come")
             .exception();
       }
       sandbox.renew(fromNow);

@@ -24,7 +24,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/** Sandboxes in this JVM: no processes, no files of the host; what a test needs to be quick and repeatable. */
+/**
+ * Sandboxes in this JVM: no processes, no files of the host; what a test needs to be quick and
+ * repeatable.
+ */
 final class MemoryProvider implements Provider {
   static final String NAME = "memory";
 
@@ -125,7 +128,10 @@ final class MemoryProvider implements Provider {
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
     return inTurn(
-        id, () -> Optional.<Sandbox>ofNullable(world.sandboxes().get(id)).filter(found -> ((MemorySandbox) found).isAlive()));
+        id,
+        () ->
+            Optional.<Sandbox>ofNullable(world.sandboxes().get(id))
+                .filter(found -> ((MemorySandbox) found).isAlive()));
   }
 
   @Override

@@ -7,8 +7,8 @@ import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 
 /**
- * Makes the {@code memory} provider. Its one setting, {@code fault}, plants faults by the names of {@link
- * dev.isola.provider.memory.fault.PlantedFault}.
+ * Makes the {@code memory} provider. Its one setting, {@code fault}, plants faults by the names of
+ * {@link dev.isola.provider.memory.fault.PlantedFault}.
  */
 public final class MemoryProviderFactory implements ProviderFactory {
   @Override

@@ -75,7 +75,8 @@ final class MemorySandbox implements Sandbox {
   }
 
   private void furnish() {
-    for (String folder : List.of("/bin", "/dev/pts", "/etc", "/root", "/usr/bin", "/tmp", "/proc/net")) {
+    for (String folder :
+        List.of("/bin", "/dev/pts", "/etc", "/root", "/usr/bin", "/tmp", "/proc/net")) {
       tree.makeFolder(folder, 0755);
     }
     tree.device("/dev/null", DeviceKind.NULL);
@@ -144,7 +145,9 @@ final class MemorySandbox implements Sandbox {
       throw new IllegalStateException("closed");
     }
     throw Fault.of(
-            ErrorCode.SANDBOX_DESTROYED, "sandbox " + id() + " is destroyed", "create a new sandbox")
+            ErrorCode.SANDBOX_DESTROYED,
+            "sandbox " + id() + " is destroyed",
+            "create a new sandbox")
         .sandbox(id())
         .exception();
   }
@@ -154,7 +157,10 @@ final class MemorySandbox implements Sandbox {
     return launch(command, Optional.empty(), job -> new MemoryExecution(job, 0));
   }
 
-  /** Starts a command, on a terminal when a size is given. The handle is there before the first output. */
+  /**
+   * Starts a command, on a terminal when a size is given. The handle is there before the first
+   * output.
+   */
   <E extends Execution> E launch(
       Command command, Optional<TerminalSize> terminal, Function<Job, E> handle) {
     return SandboxNamed.call(id(), () -> launchNow(command, terminal, handle));
@@ -219,8 +225,7 @@ final class MemorySandbox implements Sandbox {
   private void checkRunning() {
     checkAlive();
     if (state != SandboxState.RUNNING) {
-      throw Fault.of(
-              ErrorCode.ILLEGAL_STATE, "sandbox " + id() + " is paused", "resume it first")
+      throw Fault.of(ErrorCode.ILLEGAL_STATE, "sandbox " + id() + " is paused", "resume it first")
           .sandbox(id())
           .exception();
     }

@@ -6,7 +6,10 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.function.Supplier;
 
-/** Writes the sandbox's name into every error that does not have one: what throws them inside does not know it. */
+/**
+ * Writes the sandbox's name into every error that does not have one: what throws them inside does
+ * not know it.
+ */
 final class SandboxNamed {
   private SandboxNamed() {}
 
@@ -28,7 +31,9 @@ final class SandboxNamed {
               try {
                 return method.invoke(target, arguments);
               } catch (InvocationTargetException e) {
-                throw e.getCause() instanceof SandboxException known ? named(id, known) : e.getCause();
+                throw e.getCause() instanceof SandboxException known
+                    ? named(id, known)
+                    : e.getCause();
               }
             });
     return type.cast(wrapped);

@@ -20,7 +20,8 @@ final class SpecCheck {
         .ifPresent(
             mode ->
                 unlessAllowed(
-                    mode == NetworkMode.NONE, "network mode " + mode.name().toLowerCase(Locale.ROOT)));
+                    mode == NetworkMode.NONE,
+                    "network mode " + mode.name().toLowerCase(Locale.ROOT)));
     unlessAllowed(spec.network().allowDomains().isEmpty(), "network.allowDomains");
     unlessAllowed(spec.network().blockDomains().isEmpty(), "network.blockDomains");
     spec.volumes()

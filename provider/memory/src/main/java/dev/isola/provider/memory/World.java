@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The backend: the sandboxes of one instance on one data folder. It outlives the provider that made them, so that the
- * provider can be opened again as another process would.
+ * The backend: the sandboxes of one instance on one data folder. It outlives the provider that made
+ * them, so that the provider can be opened again as another process would.
  */
 final class World {
   private record Key(Path data, InstanceId instance) {}

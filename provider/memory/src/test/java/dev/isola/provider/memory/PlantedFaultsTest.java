@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The kit's positive control: every planted fault is noticed by the class of checks it names. That nothing is noticed
- * without a fault is what {@link MemoryConformanceTest} shows.
+ * The kit's positive control: every planted fault is noticed by the class of checks it names. That
+ * nothing is noticed without a fault is what {@link MemoryConformanceTest} shows.
  */
 class PlantedFaultsTest {
   @TempDir Path data;
@@ -48,7 +48,9 @@ class PlantedFaultsTest {
               .map(runner::run)
               .filter(result -> result.outcome() == Outcome.FAILED)
               .findFirst();
-      assertThat(noticed).as("the check of " + fault.group() + " that notices " + fault).isPresent();
+      assertThat(noticed)
+          .as("the check of " + fault.group() + " that notices " + fault)
+          .isPresent();
       reporter.publishEntry(fault.name(), noticed.get().id() + ": " + noticed.get().reason());
     }
   }

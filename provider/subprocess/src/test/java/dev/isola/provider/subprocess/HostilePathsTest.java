@@ -166,7 +166,7 @@ final class HostilePathsTest extends SubprocessFixture {
       LongAdder refused = new LongAdder();
       AtomicLong rounds = new AtomicLong();
       // Until both have happened often: the other side swapped, and we tried.
-      while (swapper.swaps() < SWAPS || rounds.get() < SWAPS / 2) {
+      while (swapper.swaps() < SWAPS || rounds.get() < SWAPS) {
         inParallel(
             SWAPS / 20,
             n -> {

@@ -29,8 +29,7 @@ final class ContentInput extends InputStream {
     if (length == 0) {
       return 0;
     }
-    int count =
-        left == 0 ? -1 : file.read(position, buffer, offset, (int) Math.min(left, length));
+    int count = left == 0 ? -1 : file.read(position, buffer, offset, (int) Math.min(left, length));
     if (count > 0) {
       position += count;
       left -= count;

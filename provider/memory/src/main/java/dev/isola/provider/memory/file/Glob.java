@@ -4,8 +4,9 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * A pattern. Of files: {@code *}, {@code ?} and {@code [a-z]} within one name, {@code **} across folders, none of which
- * matches a dot that a name starts with. Of text: the same characters, for any text.
+ * A pattern. Of files: {@code *}, {@code ?} and {@code [a-z]} within one name, {@code **} across
+ * folders, none of which matches a dot that a name starts with. Of text: the same characters, for
+ * any text.
  */
 public final class Glob {
   private static final String VISIBLE = "(?!\\.)";
@@ -64,7 +65,10 @@ public final class Glob {
               .replace("[", "\\[")
               .replace("&&", "&\\&");
       boolean negated = inside.startsWith("!") || inside.startsWith("^");
-      regex.append(negated ? "[^/" : "[").append(negated ? inside.substring(1) : inside).append(']');
+      regex
+          .append(negated ? "[^/" : "[")
+          .append(negated ? inside.substring(1) : inside)
+          .append(']');
       return end + 1;
     }
     switch (c) {

@@ -171,7 +171,8 @@ public final class MemoryFiles implements FileSystem {
   @Override
   public void changeOwner(String path, String owner) {
     String[] parts = owner.split(":", 2);
-    Optional<Long> uid = parts[0].isEmpty() ? Optional.empty() : Optional.of(Owners.number(parts[0]));
+    Optional<Long> uid =
+        parts[0].isEmpty() ? Optional.empty() : Optional.of(Owners.number(parts[0]));
     Optional<Long> gid = parts.length < 2 ? Optional.empty() : Optional.of(Owners.number(parts[1]));
     tree.change(
         absolute(path),
@@ -201,7 +202,8 @@ public final class MemoryFiles implements FileSystem {
     if (name.isEmpty() || name.length() > 250 || value.size() > 64 * 1024) {
       throw FileFaults.invalid(path, "cannot have the attribute '" + name + "'");
     }
-    tree.change(absolute(path), true, node -> Optional.ofNullable(node.attributes.put(name, value)));
+    tree.change(
+        absolute(path), true, node -> Optional.ofNullable(node.attributes.put(name, value)));
   }
 
   @Override

@@ -84,7 +84,9 @@ final class MemoryWatch implements Watch {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(
-              ErrorCode.CANCELLED, "waiting for a change was interrupted", "ask again if it was not meant")
+              ErrorCode.CANCELLED,
+              "waiting for a change was interrupted",
+              "ask again if it was not meant")
           .exception(e);
     } finally {
       lock.unlock();

@@ -7,7 +7,8 @@ import java.util.Map;
 /** The users of every sandbox. Commands run as the first; files may belong to any. */
 public final class Owners {
   public static final String DEFAULT = "root";
-  private static final Map<String, Long> NUMBERS = Map.of(DEFAULT, 0L, "user", 1000L, "nobody", 65534L);
+  private static final Map<String, Long> NUMBERS =
+      Map.of(DEFAULT, 0L, "user", 1000L, "nobody", 65534L);
 
   private Owners() {}
 

@@ -8,7 +8,8 @@ import java.util.Arrays;
 /**
  * One block of a tar archive that says what follows.
  *
- * @param type tar's own letter: {@code 0} file, {@code 2} link, {@code 5} folder, {@code x} more about the next one
+ * @param type tar's own letter: {@code 0} file, {@code 2} link, {@code 5} folder, {@code x} more
+ *     about the next one
  */
 record TarHeader(String name, int mode, long size, Instant modifiedAt, char type, String linkName) {
   static final int BLOCK = 512;
@@ -86,7 +87,10 @@ record TarHeader(String name, int mode, long size, Instant modifiedAt, char type
       throw FileFaults.badArchive("a checksum is wrong");
     }
     String name = text(block, 0, NAME);
-    String prefix = new String(block, 257, 5, StandardCharsets.US_ASCII).equals("ustar") && block[262] == 0 ? text(block, PREFIX, 155) : "";
+    String prefix =
+        new String(block, 257, 5, StandardCharsets.US_ASCII).equals("ustar") && block[262] == 0
+            ? text(block, PREFIX, 155)
+            : "";
     return new TarHeader(
         prefix.isEmpty() ? name : prefix + "/" + name,
         (int) number(block, 100, 8) & 07777,
@@ -122,7 +126,7 @@ record TarHeader(String name, int mode, long size, Instant modifiedAt, char type
       if (value >>> 54 != 0) {
         throw FileFaults.badArchive("a number is too large");
       }
-      value = value << 8 | block[i] & 0xff;
+      value = (value << 8) | (block[i] & 0xff);
     }
     return value;
   }

@@ -7,7 +7,9 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a tar archive, entry by entry; what is said about an entry beforehand is already applied. */
+/**
+ * Reads a tar archive, entry by entry; what is said about an entry beforehand is already applied.
+ */
 final class TarInput {
   private static final int MOST_EXTENSION = 1 << 20;
 
@@ -116,7 +118,10 @@ final class TarInput {
       while (space < bytes.length && bytes[space] >= '0' && bytes[space] <= '9') {
         space++;
       }
-      int length = space == at || space - at > 7 ? 0 : Integer.parseInt(new String(bytes, at, space - at, StandardCharsets.US_ASCII));
+      int length =
+          space == at || space - at > 7
+              ? 0
+              : Integer.parseInt(new String(bytes, at, space - at, StandardCharsets.US_ASCII));
       if (length < 5 || at + length > bytes.length || space + 1 > at + length - 1) {
         throw FileFaults.badArchive("an extended header is broken");
       }

@@ -43,7 +43,8 @@ public final class Tree {
 
   /** Puts a device into the tree. */
   public void device(String path, DeviceKind kind) {
-    locked(() -> place(path, false).folder()).put(path.substring(path.lastIndexOf('/') + 1), new Node.Device(kind));
+    locked(() -> place(path, false).folder())
+        .put(path.substring(path.lastIndexOf('/') + 1), new Node.Device(kind));
   }
 
   /** Returns {@code path} as an absolute one, starting at {@code base}. */
@@ -71,8 +72,7 @@ public final class Tree {
   }
 
   private Place placeMakingParents(String path, boolean follow) {
-    return Walk.to(
-        root, path, follow, made -> watches.tell(FileChange.Kind.CREATED, made, true));
+    return Walk.to(root, path, follow, made -> watches.tell(FileChange.Kind.CREATED, made, true));
   }
 
   public FileInfo stat(String path, boolean follow) {
@@ -94,7 +94,10 @@ public final class Tree {
   /** Returns the device {@code path} names, if it is one. */
   public Optional<DeviceKind> deviceAt(String path) {
     return locked(
-        () -> place(path, true).node() instanceof Node.Device device ? Optional.of(device.kind) : Optional.empty());
+        () ->
+            place(path, true).node() instanceof Node.Device device
+                ? Optional.of(device.kind)
+                : Optional.empty());
   }
 
   static FileInfo info(String path, Node node) {
@@ -174,7 +177,8 @@ public final class Tree {
   }
 
   /** Puts {@code content} at {@code path} in one step. */
-  FileInfo replace(String path, Content content, Optional<Integer> mode, long uid, boolean exclusive) {
+  FileInfo replace(
+      String path, Content content, Optional<Integer> mode, long uid, boolean exclusive) {
     return locked(
         () -> {
           Place place = placeMakingParents(path, false);
@@ -194,7 +198,9 @@ public final class Tree {
         });
   }
 
-  /** Returns everything beneath a folder, {@code depth} levels deep, folders before their content. */
+  /**
+   * Returns everything beneath a folder, {@code depth} levels deep, folders before their content.
+   */
   public List<FileInfo> list(String path, int depth) {
     return locked(
         () -> {
@@ -329,7 +335,8 @@ public final class Tree {
         () -> {
           Place place = place(path, follow);
           T result = change.apply(place.existing());
-          watches.tell(FileChange.Kind.ATTRIBUTES, place.path(), place.node() instanceof Node.Folder);
+          watches.tell(
+              FileChange.Kind.ATTRIBUTES, place.path(), place.node() instanceof Node.Folder);
           return result;
         });
   }

@@ -90,7 +90,9 @@ final class TreeExport extends InputStream {
     }
     fileAt += count;
     if (fileAt == fileSize) {
-      put(new byte[(int) (TarHeader.padded(fileSize % TarHeader.BLOCK) - fileSize % TarHeader.BLOCK)]);
+      put(
+          new byte
+              [(int) (TarHeader.padded(fileSize % TarHeader.BLOCK) - fileSize % TarHeader.BLOCK)]);
     }
     return count;
   }

@@ -168,7 +168,9 @@ final class TreeImport {
     OpenContent original = tree.open(from);
     Content copy = tree.looseContent();
     byte[] buffer = new byte[CHUNK];
-    for (int n = original.read(0, buffer, 0, CHUNK); n > 0; n = original.read(copy.size(), buffer, 0, CHUNK)) {
+    for (int n = original.read(0, buffer, 0, CHUNK);
+        n > 0;
+        n = original.read(copy.size(), buffer, 0, CHUNK)) {
       copy.append(buffer, 0, n);
     }
     tree.replace(target, copy, Optional.of(tree.stat(from, false).mode()), 0, false);

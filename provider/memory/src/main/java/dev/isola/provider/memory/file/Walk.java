@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Follows one path through the tree. Links stay inside: an absolute one starts at the tree's root. */
+/**
+ * Follows one path through the tree. Links stay inside: an absolute one starts at the tree's root.
+ */
 final class Walk {
   private static final int MOST_LINKS = 40;
 
@@ -30,11 +32,7 @@ final class Walk {
    * @param follow whether a link at the very end is followed
    * @param made told of every missing folder on the way, which is made; null to make none
    */
-  static Place to(
-      Node.Folder root,
-      String path,
-      boolean follow,
-      @Nullable Consumer<String> made) {
+  static Place to(Node.Folder root, String path, boolean follow, @Nullable Consumer<String> made) {
     return new Walk(root, path).go(follow, made);
   }
 

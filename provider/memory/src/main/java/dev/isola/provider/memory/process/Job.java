@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
 
 /** One execution: a leading process, whatever descends from it, and what they wrote. */
 public final class Job {
-  /** How long the output of something the command left behind may pause before it is waited for no longer. */
+  /**
+   * How long the output of something the command left behind may pause before it is waited for no
+   * longer.
+   */
   private static final Duration PAUSE = Duration.ofMillis(100);
 
   /** How long it is waited for in all; time in which a reader holds it back does not count. */

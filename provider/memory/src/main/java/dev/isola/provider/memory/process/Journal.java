@@ -16,8 +16,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The last output of one execution. While somebody is attached nothing is dropped that they have not read: the writer
- * waits. With nobody attached the oldest goes.
+ * The last output of one execution. While somebody is attached nothing is dropped that they have
+ * not read: the writer waits. With nobody attached the oldest goes.
  */
 final class Journal {
   static final int CAPACITY = 1 << 20;
@@ -25,7 +25,18 @@ final class Journal {
   private static final int PIECE = 32 * 1024;
   private static final int MOST_PIECES = 8192;
 
-  private record Piece(Channel channel, long offset, Instant at, byte[] bytes) {
+  private static final class Piece {
+    final Channel channel;
+    final long offset;
+    final Instant at = Instant.now();
+    final byte[] bytes;
+
+    Piece(Channel channel, long offset, byte[] bytes) {
+      this.channel = channel;
+      this.offset = offset;
+      this.bytes = bytes;
+    }
+
     long end() {
       return offset + bytes.length;
     }
@@ -59,13 +70,18 @@ final class Journal {
         if (faults.has(PlantedFault.SLOW_READER_LOSES)) {
           return;
         }
-        awaitReader();
+        heldBack++;
+        try {
+          changed.await();
+        } finally {
+          heldBack--;
+        }
       }
       boolean cut = faults.has(PlantedFault.OUTPUT_CUT_SILENTLY) && end >= CAPACITY;
       if (closed || cut) {
         return;
       }
-      pieces.put(end, new Piece(channel, end, Instant.now(), bytes));
+      pieces.put(end, new Piece(channel, end, bytes));
       end += bytes.length;
       while (end - first > CAPACITY || pieces.size() > MOST_PIECES) {
         first = pieces.pollFirstEntry().getValue().end();
@@ -73,15 +89,6 @@ final class Journal {
       changed.signalAll();
     } finally {
       lock.unlock();
-    }
-  }
-
-  private void awaitReader() throws InterruptedException {
-    heldBack++;
-    try {
-      changed.await();
-    } finally {
-      heldBack--;
     }
   }
 
@@ -95,21 +102,27 @@ final class Journal {
     }
   }
 
-  /** Tells whether {@code more} bytes would push out a piece that somebody attached has not read. */
+  /**
+   * Tells whether {@code more} bytes would push out a piece that somebody attached has not read.
+   */
   private boolean holdsBack(int more) {
     long oldest = Long.MAX_VALUE;
     for (Reader reader : readers) {
       oldest = Math.min(oldest, reader.position);
     }
     long read = end - oldest;
-    return read > CAPACITY - PIECE - more || (pieces.size() >= MOST_PIECES && oldest < pieces.firstEntry().getValue().end());
+    return read > CAPACITY - PIECE - more
+        || (pieces.size() >= MOST_PIECES && oldest < pieces.firstEntry().getValue().end());
   }
 
   void close() {
     lock.lock();
-    closed = true;
-    changed.signalAll();
-    lock.unlock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
   }
 
   long first() {
@@ -133,8 +146,11 @@ final class Journal {
   Reader attach(long offset) {
     Reader reader = new Reader(offset);
     lock.lock();
-    readers.add(reader);
-    lock.unlock();
+    try {
+      readers.add(reader);
+    } finally {
+      lock.unlock();
+    }
     return reader;
   }
 
@@ -167,7 +183,8 @@ final class Journal {
 
     private Output data() {
       Piece piece = pieces.floorEntry(position).getValue();
-      byte[] rest = Arrays.copyOfRange(piece.bytes, (int) (position - piece.offset), piece.bytes.length);
+      byte[] rest =
+          Arrays.copyOfRange(piece.bytes, (int) (position - piece.offset), piece.bytes.length);
       return new Output.Data(piece.channel, position, piece.at, Bytes.of(rest));
     }
 
@@ -195,9 +212,12 @@ final class Journal {
     @Override
     public void close() {
       lock.lock();
-      readers.remove(this);
-      changed.signalAll();
-      lock.unlock();
+      try {
+        readers.remove(this);
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
     }
   }
 }

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What a descriptor refers to. Descriptors are copied by fork, so it counts them and ends with the last one. */
+/**
+ * What a descriptor refers to. Descriptors are copied by fork, so it counts them and ends with the
+ * last one.
+ */
 public abstract class OpenFile {
   private final AtomicInteger references = new AtomicInteger(1);
 

@@ -100,16 +100,22 @@ public final class Pipe {
 
   void closeWriter() {
     lock.lock();
-    noWriter = true;
-    changed.signalAll();
-    lock.unlock();
+    try {
+      noWriter = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
   }
 
   void closeReader() {
     lock.lock();
-    noReader = true;
-    changed.signalAll();
-    lock.unlock();
+    try {
+      noReader = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
   }
 
   boolean broken() {

@@ -102,11 +102,14 @@ public final class Proc {
   public void start(Body body) {
     Thread made = Thread.ofVirtual().name("memory pid " + pid).unstarted(() -> live(body));
     lock.lock();
-    thread = made;
-    if (fatal != 0) {
-      made.interrupt();
+    try {
+      thread = made;
+      if (fatal != 0) {
+        made.interrupt();
+      }
+    } finally {
+      lock.unlock();
     }
-    lock.unlock();
     made.start();
   }
 
@@ -134,9 +137,12 @@ public final class Proc {
 
   private void closeAll() {
     lock.lock();
-    descriptors.values().forEach(OpenFile::release);
-    descriptors.clear();
-    lock.unlock();
+    try {
+      descriptors.values().forEach(OpenFile::release);
+      descriptors.clear();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Where a process notices that it was signalled, stopped or frozen. */
@@ -163,8 +169,11 @@ public final class Proc {
   /** Looks again whether it is held. */
   void wake() {
     lock.lock();
-    changed.signalAll();
-    lock.unlock();
+    try {
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
   }
 
   public void signal(int number) {
@@ -232,20 +241,30 @@ public final class Proc {
     }
   }
 
-  /** Puts {@code file} at {@code number}; whatever was there is closed. Takes over the reference. */
+  /**
+   * Puts {@code file} at {@code number}; whatever was there is closed. Takes over the reference.
+   */
   public void descriptor(int number, OpenFile file) {
+    OpenFile before;
     lock.lock();
-    OpenFile before = descriptors.put(number, file);
-    lock.unlock();
+    try {
+      before = descriptors.put(number, file);
+    } finally {
+      lock.unlock();
+    }
     if (before != null) {
       before.release();
     }
   }
 
   public void closeDescriptor(int number) {
+    OpenFile before;
     lock.lock();
-    OpenFile before = descriptors.remove(number);
-    lock.unlock();
+    try {
+      before = descriptors.remove(number);
+    } finally {
+      lock.unlock();
+    }
     if (before != null) {
       before.release();
     }

@@ -53,14 +53,19 @@ public final class Processes {
 
   void ended(Proc process) {
     lock.lock();
-    alive.remove(process.pid());
-    lock.unlock();
+    try {
+      alive.remove(process.pid());
+    } finally {
+      lock.unlock();
+    }
     processorNanos.addAndGet(process.age().toNanos());
   }
 
   /** Returns how long processes lived: a simulation has no other measure of what they used. */
   public Duration processorTime() {
-    return all().stream().map(Proc::age).reduce(Duration.ofNanos(processorNanos.get()), Duration::plus);
+    return all().stream()
+        .map(Proc::age)
+        .reduce(Duration.ofNanos(processorNanos.get()), Duration::plus);
   }
 
   public Optional<Proc> find(long pid) {
@@ -99,8 +104,11 @@ public final class Processes {
   /** Ends everything for good. */
   public void close() {
     lock.lock();
-    closed = true;
-    lock.unlock();
+    try {
+      closed = true;
+    } finally {
+      lock.unlock();
+    }
     all().forEach(process -> process.signal(Signal.KILL.number()));
   }
 }

@@ -6,7 +6,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What a process does about signals: handlers that a shell sets, and those that wait to be handled. */
+/**
+ * What a process does about signals: handlers that a shell sets, and those that wait to be handled.
+ */
 public final class Signals {
   enum Effect {
     DIE,

@@ -74,17 +74,23 @@ public final class Tty {
       return;
     }
     lock.lock();
-    size = wanted;
-    lock.unlock();
+    try {
+      size = wanted;
+    } finally {
+      lock.unlock();
+    }
     job.signal(new Signal(28));
   }
 
   /** Sets whether what is typed is shown, and whether it is handed on by the line. */
   public void mode(boolean shown, boolean byLine) {
     lock.lock();
-    echo = shown;
-    canonical = byLine;
-    lock.unlock();
+    try {
+      echo = shown;
+      canonical = byLine;
+    } finally {
+      lock.unlock();
+    }
   }
 
   public boolean echoes() {
@@ -125,8 +131,11 @@ public final class Tty {
 
   private void forgetLine() {
     lock.lock();
-    line.reset();
-    lock.unlock();
+    try {
+      line.reset();
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void take(int c, ByteArrayOutputStream shown) {

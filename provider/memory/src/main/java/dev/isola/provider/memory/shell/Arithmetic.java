@@ -100,33 +100,29 @@ final class Arithmetic {
     if (at >= text.length()) {
       throw wrong();
     }
-    switch (text.charAt(at)) {
-      case '-' -> {
-        at++;
-        return -unary();
-      }
-      case '+' -> {
-        at++;
-        return unary();
-      }
-      case '!' -> {
-        at++;
-        return unary() == 0 ? 1 : 0;
-      }
-      case '(' -> {
-        at++;
-        long value = level(0);
-        skip();
-        if (!text.startsWith(")", at)) {
-          throw wrong();
-        }
-        at++;
-        return value;
-      }
-      default -> {
-        return operand();
-      }
+    return switch (text.charAt(at)) {
+      case '-' -> -next();
+      case '+' -> next();
+      case '!' -> next() == 0 ? 1 : 0;
+      case '(' -> inBrackets();
+      default -> operand();
+    };
+  }
+
+  private long next() {
+    at++;
+    return unary();
+  }
+
+  private long inBrackets() {
+    at++;
+    long value = level(0);
+    skip();
+    if (!text.startsWith(")", at)) {
+      throw wrong();
     }
+    at++;
+    return value;
   }
 
   private long operand() {

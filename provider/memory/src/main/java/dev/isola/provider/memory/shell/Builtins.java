@@ -17,8 +17,27 @@ import java.util.Set;
 final class Builtins {
   private static final Set<String> OWN =
       Set.of(
-          ":", ".", "break", "cd", "command", "continue", "eval", "exec", "exit", "export", "read", "return", "set",
-          "shift", "trap", "type", "umask", "unset", "wait", "local", "jobs");
+          ":",
+          ".",
+          "break",
+          "cd",
+          "command",
+          "continue",
+          "eval",
+          "exec",
+          "exit",
+          "export",
+          "read",
+          "return",
+          "set",
+          "shift",
+          "trap",
+          "type",
+          "umask",
+          "unset",
+          "wait",
+          "local",
+          "jobs");
 
   /** Programs that a shell runs without starting a process. */
   private static final Set<String> QUICK =
@@ -94,14 +113,18 @@ final class Builtins {
     return 2;
   }
 
-  private int command(String name, List<String> arguments) throws IOException, InterruptedException {
-    boolean ask = name.equals("type") || (!arguments.isEmpty() && arguments.getFirst().startsWith("-"));
+  private int command(String name, List<String> arguments)
+      throws IOException, InterruptedException {
+    boolean ask =
+        name.equals("type") || (!arguments.isEmpty() && arguments.getFirst().startsWith("-"));
     if (!ask) {
       return arguments.isEmpty() ? 0 : runPlain(arguments);
     }
     String wanted = arguments.getLast();
     Call call = new Call(shell.proc(), List.of(name), Map.of());
-    if (Parser.RESERVED.contains(wanted) || OWN.contains(wanted) || shell.function(wanted).isPresent()) {
+    if (Parser.RESERVED.contains(wanted)
+        || OWN.contains(wanted)
+        || shell.function(wanted).isPresent()) {
       call.out(wanted + "\n");
       return 0;
     }

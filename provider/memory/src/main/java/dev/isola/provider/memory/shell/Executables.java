@@ -38,7 +38,8 @@ public final class Executables {
   /**
    * Returns what runs {@code words}, found from {@code folder}.
    *
-   * @throws dev.isola.spi.error.InvalidRequest with {@code COMMAND_NOT_FOUND} or {@code COMMAND_NOT_EXECUTABLE}
+   * @throws dev.isola.spi.error.InvalidRequest with {@code COMMAND_NOT_FOUND} or {@code
+   *     COMMAND_NOT_EXECUTABLE}
    */
   public static Body body(Tree tree, String folder, List<String> words, Map<String, String> env) {
     List<String> raw = words.stream().map(Raw::of).toList();
@@ -62,7 +63,9 @@ public final class Executables {
     throw Fault.of(
             there ? ErrorCode.COMMAND_NOT_EXECUTABLE : ErrorCode.COMMAND_NOT_FOUND,
             there ? Raw.text(name) + " is not executable" : "there is no program " + Raw.text(name),
-            there ? "make it executable (chmod +x)" : "check the name and PATH; this is a simulation")
+            there
+                ? "make it executable (chmod +x)"
+                : "check the name and PATH; this is a simulation")
         .with("program", Raw.text(name))
         .exception();
   }
@@ -136,7 +139,9 @@ public final class Executables {
     OpenContent file = proc.tree().open(path);
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     byte[] buffer = new byte[8192];
-    for (int n = file.read(0, buffer, 0, buffer.length); n > 0 && all.size() < 1 << 20; n = file.read(all.size(), buffer, 0, buffer.length)) {
+    for (int n = file.read(0, buffer, 0, buffer.length);
+        n > 0 && all.size() < 1 << 20;
+        n = file.read(all.size(), buffer, 0, buffer.length)) {
       all.write(buffer, 0, n);
     }
     return all.toString(StandardCharsets.ISO_8859_1);

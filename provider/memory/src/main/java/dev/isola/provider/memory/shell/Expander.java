@@ -16,7 +16,10 @@ final class Expander {
     this.shell = shell;
   }
 
-  /** What is being put together: its text, and the same as a pattern with quoted characters made literal. */
+  /**
+   * What is being put together: its text, and the same as a pattern with quoted characters made
+   * literal.
+   */
   private static final class Fields {
     final List<String> texts = new ArrayList<>();
     final List<String> patterns = new ArrayList<>();
@@ -58,7 +61,9 @@ final class Expander {
   private List<String> fields(Word word) throws IOException, InterruptedException {
     Fields fields = new Fields();
     for (Part part : word.parts()) {
-      if (part instanceof Word.Variable variable && variable.name().equals("@") && variable.operator().isEmpty()) {
+      if (part instanceof Word.Variable variable
+          && variable.name().equals("@")
+          && variable.operator().isEmpty()) {
         addArguments(fields, variable.quoted());
       } else {
         add(fields, part);
@@ -67,7 +72,8 @@ final class Expander {
     fields.end();
     List<String> result = new ArrayList<>();
     for (int i = 0; i < fields.texts.size(); i++) {
-      List<String> matched = fields.patterns.get(i).isEmpty() ? List.of() : matches(fields.patterns.get(i));
+      List<String> matched =
+          fields.patterns.get(i).isEmpty() ? List.of() : matches(fields.patterns.get(i));
       result.addAll(matched.isEmpty() ? List.of(fields.texts.get(i)) : matched);
     }
     return result;
@@ -132,7 +138,10 @@ final class Expander {
         variable.operator().startsWith(":") ? value.isEmpty() : !shell.isSet(variable.name());
     return switch (variable.operator()) {
       case "" -> value;
-      case "#" -> variable.argument().parts().isEmpty() ? Integer.toString(value.length()) : cutStart(value, variable, false);
+      case "#" ->
+          variable.argument().parts().isEmpty()
+              ? Integer.toString(value.length())
+              : cutStart(value, variable, false);
       case "##" -> cutStart(value, variable, true);
       case "%" -> cutEnd(value, variable, false);
       case "%%" -> cutEnd(value, variable, true);

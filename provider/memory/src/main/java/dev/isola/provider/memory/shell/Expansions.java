@@ -75,7 +75,8 @@ final class Expansions {
       end = Math.min(1, inside.length());
     }
     String rest = inside.substring(end);
-    for (String operator : new String[] {":-", ":=", ":+", ":?", "%%", "##", "-", "=", "+", "?", "%", "#"}) {
+    for (String operator :
+        new String[] {":-", ":=", ":+", ":?", "%%", "##", "-", "=", "+", "?", "%", "#"}) {
       if (rest.startsWith(operator)) {
         Word argument = Lexer.wholeWord(rest.substring(operator.length()));
         return new Word.Variable(inside.substring(0, end), operator, argument, quoted);
@@ -87,7 +88,9 @@ final class Expansions {
     return new Word.Variable(inside, "", Word.EMPTY, quoted);
   }
 
-  /** Returns where the bracket that opens at {@code from} is closed; quotes inside are respected. */
+  /**
+   * Returns where the bracket that opens at {@code from} is closed; quotes inside are respected.
+   */
   private int closing(int from, char open, char close) {
     int depth = 0;
     for (int i = from; i < text.length(); i++) {

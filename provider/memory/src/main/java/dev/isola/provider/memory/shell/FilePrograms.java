@@ -137,8 +137,11 @@ final class FilePrograms {
     byte[] buffer = new byte[64 * 1024];
     for (String name : names.subList(0, names.size() - 1)) {
       OpenFile from = OpenFiles.forReading(call.proc(), call.path(name));
-      OpenFile to = OpenFiles.forWriting(call.proc(), destination(call, name, names.getLast()), false);
-      for (int n = from.read(buffer, 0, buffer.length); n >= 0; n = from.read(buffer, 0, buffer.length)) {
+      OpenFile to =
+          OpenFiles.forWriting(call.proc(), destination(call, name, names.getLast()), false);
+      for (int n = from.read(buffer, 0, buffer.length);
+          n >= 0;
+          n = from.read(buffer, 0, buffer.length)) {
         call.proc().checkpoint();
         to.write(buffer, 0, n);
       }

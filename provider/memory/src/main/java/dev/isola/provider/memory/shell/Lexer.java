@@ -7,7 +7,8 @@ import java.util.List;
 /** Cuts a text into tokens. */
 final class Lexer {
   private static final List<String> OPERATORS =
-      List.of(";;", "&&", "||", ">>", ">&", "<&", ">|", "<<", ";", "&", "|", "(", ")", "<", ">", "\n");
+      List.of(
+          ";;", "&&", "||", ">>", ">&", "<&", ">|", "<<", ";", "&", "|", "(", ")", "<", ">", "\n");
 
   private final String text;
   private int at;

@@ -23,7 +23,8 @@ final class OpenFiles {
 
   static OpenFile forWriting(Proc proc, String path, boolean append) throws IOException {
     Tree tree = proc.tree();
-    Optional<DeviceKind> device = tree.find(path, true).isEmpty() ? Optional.empty() : tree.deviceAt(path);
+    Optional<DeviceKind> device =
+        tree.find(path, true).isEmpty() ? Optional.empty() : tree.deviceAt(path);
     return device.isPresent()
         ? device(proc, device.get())
         : new Regular(tree.openForWriting(path, false, !append, 0644), append);

@@ -16,13 +16,14 @@ import java.util.regex.Pattern;
 final class Parser {
   static final Set<String> RESERVED =
       Set.of(
-          "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "in", "case", "esac", "{", "}",
-          "!");
+          "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "in", "case",
+          "esac", "{", "}", "!");
 
   private static final Set<String> CLOSING =
       Set.of("then", "elif", "else", "fi", "do", "done", "esac", "}");
   private static final Set<String> REDIRECTIONS = Set.of("<", ">", ">>", ">&", "<&", ">|");
-  private static final Pattern ASSIGNMENT = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*)=(.*)", Pattern.DOTALL);
+  private static final Pattern ASSIGNMENT =
+      Pattern.compile("([A-Za-z_][A-Za-z0-9_]*)=(.*)", Pattern.DOTALL);
   private static final Ast.Sequence NOTHING = new Ast.Sequence(List.of());
 
   private final Lexer lexer;
@@ -50,7 +51,10 @@ final class Parser {
 
   private SyntaxError unexpected() {
     boolean end = current.kind() == Kind.END;
-    String what = end ? "end of file" : "\"" + (current.text().equals("\n") ? "newline" : current.text()) + "\"";
+    String what =
+        end
+            ? "end of file"
+            : "\"" + (current.text().equals("\n") ? "newline" : current.text()) + "\"";
     return new SyntaxError("Syntax error: " + what + " unexpected", end);
   }
 

@@ -9,7 +9,8 @@ import java.util.regex.Pattern;
 
 /** The {@code printf} program: the format is used again while arguments are left. */
 final class Printf {
-  private static final Pattern CONVERSION = Pattern.compile("%([-0 +#]*[0-9]*)(?:\\.([0-9]+))?([a-zA-Z%])");
+  private static final Pattern CONVERSION =
+      Pattern.compile("%([-0 +#]*[0-9]*)(?:\\.([0-9]+))?([a-zA-Z%])");
 
   private final Call call;
   private final Deque<String> arguments;
@@ -98,7 +99,10 @@ final class Printf {
         result.append("\u0007\b\f\n\r\t\u000b\\\"'".charAt(known));
       } else if (next >= '0' && next <= '7') {
         int end = i;
-        while (end < text.length() && end < i + (next == '0' ? 4 : 3) && text.charAt(end) >= '0' && text.charAt(end) <= '7') {
+        while (end < text.length()
+            && end < i + (next == '0' ? 4 : 3)
+            && text.charAt(end) >= '0'
+            && text.charAt(end) <= '7') {
           end++;
         }
         result.append((char) (Integer.parseInt(text.substring(i, end), 8) & 0xff));

@@ -2,7 +2,9 @@ package dev.isola.provider.memory.shell;
 
 import java.nio.charset.StandardCharsets;
 
-/** Text of the shell has one character for each byte, so that any bytes pass through it unharmed. */
+/**
+ * Text of the shell has one character for each byte, so that any bytes pass through it unharmed.
+ */
 final class Raw {
   private Raw() {}
 

@@ -22,7 +22,8 @@ final class ReadLine {
   }
 
   /** Reads byte by byte, so that what follows the line is left for others. */
-  private boolean readLine(StringBuilder line, boolean raw) throws IOException, InterruptedException {
+  private boolean readLine(StringBuilder line, boolean raw)
+      throws IOException, InterruptedException {
     byte[] one = new byte[1];
     while (shell.proc().read(0, one) > 0) {
       char c = (char) (one[0] & 0xff);

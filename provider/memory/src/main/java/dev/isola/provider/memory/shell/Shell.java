@@ -1,7 +1,6 @@
 package dev.isola.provider.memory.shell;
 
 import dev.isola.provider.memory.file.Glob;
-import dev.isola.provider.memory.process.BrokenPipe;
 import dev.isola.provider.memory.process.OpenFile;
 import dev.isola.provider.memory.process.Pipe;
 import dev.isola.provider.memory.process.Proc;
@@ -15,12 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Runs programs of the shell: one of these for each process that is a shell. */
 final class Shell {
   private static final int INTERRUPT = 2;
   private static final int QUIT = 3;
+  private static final int TURNS = 64;
 
   private final Proc proc;
   private final long mainPid;
@@ -28,7 +29,6 @@ final class Shell {
   private final Map<String, Ast> functions = new HashMap<>();
   private final Map<Long, Proc> children = new LinkedHashMap<>();
   private final Expander expander = new Expander(this);
-  private final Builtins builtins = new Builtins(this);
   private List<String> arguments;
   private String name;
   private int status;
@@ -107,7 +107,8 @@ final class Shell {
       case "@", "*" -> String.join(" ", arguments);
       case "-" -> stopOnError ? "e" : "";
       case "PPID" -> Long.toString(proc.parent());
-      default -> Character.isDigit(variable.charAt(0)) ? argument(variable) : variables.get(variable);
+      default ->
+          Character.isDigit(variable.charAt(0)) ? argument(variable) : variables.get(variable);
     };
   }
 
@@ -229,8 +230,11 @@ final class Shell {
 
   private int loop(Ast.Loop loop) throws IOException, InterruptedException {
     int last = 0;
+    int turns = 0;
     while ((condition(loop.condition()) == 0) != loop.until()) {
-      Thread.yield();
+      if (++turns % TURNS == 0) {
+        LockSupport.parkNanos(1); // a busy loop must not keep others from their turn
+      }
       Optional<Integer> result = once(loop.body());
       if (result.isEmpty()) {
         return 0;
@@ -270,7 +274,7 @@ final class Shell {
     }
   }
 
-  private int redirected(Ast.Redirected redirected) throws IOException, InterruptedException {
+  int redirected(Ast.Redirected redirected) throws IOException, InterruptedException {
     Redirections redirections;
     try {
       redirections = Redirections.apply(this, redirected.redirections());
@@ -331,6 +335,11 @@ final class Shell {
     return 0;
   }
 
+  /** Returns a shell like this one that runs in {@code child}. */
+  Shell copyFor(Proc child) {
+    return new Shell(this, child);
+  }
+
   int awaitChild(Proc child) throws InterruptedException {
     return child.await().shellCode();
   }
@@ -341,7 +350,9 @@ final class Shell {
     Proc child = fork(Parser.parse(text), null, pipe.writer());
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     byte[] buffer = new byte[8192];
-    for (int n = pipe.reader().read(buffer, 0, buffer.length); n >= 0; n = pipe.reader().read(buffer, 0, buffer.length)) {
+    for (int n = pipe.reader().read(buffer, 0, buffer.length);
+        n >= 0;
+        n = pipe.reader().read(buffer, 0, buffer.length)) {
       all.write(buffer, 0, n);
     }
     status = awaitChild(child);
@@ -354,7 +365,7 @@ final class Shell {
     int result;
     try {
       List<String> words = expandWith(before, simple);
-      result = words.isEmpty() ? assignOnly(simple) : command(simple, words);
+      result = new SimpleCommand(this, simple).run(words);
     } catch (SyntaxError e) {
       complain(String.valueOf(e.getMessage()));
       throw new Leave(Leave.Kind.EXIT, 2);
@@ -367,75 +378,14 @@ final class Shell {
     return result;
   }
 
-  private List<String> expandWith(int before, Ast.Simple simple) throws IOException, InterruptedException {
+  private List<String> expandWith(int before, Ast.Simple simple)
+      throws IOException, InterruptedException {
     status = before;
     List<String> words = expander.all(simple.words());
     if (words.isEmpty() && simple.words().isEmpty()) {
       status = 0;
     }
     return words;
-  }
-
-  private int assignOnly(Ast.Simple simple) throws IOException, InterruptedException {
-    for (Ast.Assignment assignment : simple.assignments()) {
-      variables.set(assignment.name(), expander.one(assignment.value()));
-    }
-    int result = status;
-    return simple.redirections().isEmpty()
-        ? result
-        : redirected(new Ast.Redirected(new Ast.Sequence(List.of()), simple.redirections()));
-  }
-
-  private int command(Ast.Simple simple, List<String> words) throws IOException, InterruptedException {
-    Map<String, String> local = new TreeMap<>();
-    for (Ast.Assignment assignment : simple.assignments()) {
-      local.put(assignment.name(), expander.one(assignment.value()));
-    }
-    String first = words.getFirst();
-    if (!functions.containsKey(first) && !Builtins.has(first)) {
-      return program(simple, words, local);
-    }
-    Map<String, Optional<String>> before = variables.replace(local);
-    try (Redirections redirections = Redirections.apply(this, simple.redirections())) {
-      Ast function = functions.get(first);
-      if (function != null) {
-        return call(function, words);
-      }
-      if (first.equals("exec")) {
-        redirections.keep();
-      }
-      return builtins.run(words);
-    } catch (BrokenPipe e) {
-      throw e;
-    } catch (IOException e) {
-      complain(String.valueOf(e.getMessage()));
-      return 2;
-    } finally {
-      variables.restore(before);
-    }
-  }
-
-  private int call(Ast function, List<String> words) throws IOException, InterruptedException {
-    List<String> outer = arguments;
-    arguments = words.subList(1, words.size());
-    try {
-      return run(function);
-    } catch (Leave e) {
-      if (e.kind() == Leave.Kind.RETURN) {
-        return e.code();
-      }
-      throw e;
-    } finally {
-      arguments = outer;
-    }
-  }
-
-  private int program(Ast.Simple simple, List<String> words, Map<String, String> local)
-      throws IOException, InterruptedException {
-    Proc child = proc.fork();
-    Shell copy = new Shell(this, child);
-    child.start(self -> copy.become(simple.redirections(), words, local));
-    return awaitChild(child);
   }
 
   /** Turns this process into the program that {@code words} names. */
@@ -453,7 +403,9 @@ final class Shell {
   }
 
   private void runTraps() throws IOException, InterruptedException {
-    for (Optional<Integer> signal = proc.signals().next(); signal.isPresent(); signal = proc.signals().next()) {
+    for (Optional<Integer> signal = proc.signals().next();
+        signal.isPresent();
+        signal = proc.signals().next()) {
       Optional<String> handler = proc.signals().handler(signal.get());
       if (handler.isPresent()) {
         int before = status;

@@ -14,7 +14,9 @@ final class ShellProgram implements Program {
     List<String> rest = new ArrayList<>(call.arguments());
     boolean text = false;
     boolean stopOnError = false;
-    while (!rest.isEmpty() && rest.getFirst().length() > 1 && "-+".indexOf(rest.getFirst().charAt(0)) >= 0) {
+    while (!rest.isEmpty()
+        && rest.getFirst().length() > 1
+        && "-+".indexOf(rest.getFirst().charAt(0)) >= 0) {
       String option = rest.removeFirst();
       if (option.equals("--")) {
         break;
@@ -31,7 +33,8 @@ final class ShellProgram implements Program {
       return 2;
     }
     String program = rest.isEmpty() ? "" : rest.removeFirst();
-    String name = text && !rest.isEmpty() ? rest.removeFirst() : text || program.isEmpty() ? "sh" : program;
+    String name =
+        text && !rest.isEmpty() ? rest.removeFirst() : text || program.isEmpty() ? "sh" : program;
     Shell shell = new Shell(call.proc(), name, List.copyOf(rest), call.env());
     shell.stopOnError(stopOnError);
     if (text) {
@@ -82,7 +85,8 @@ final class ShellProgram implements Program {
   private static void prompt(Shell shell, boolean terminal, StringBuilder text)
       throws IOException, InterruptedException {
     if (terminal) {
-      byte[] shown = Raw.bytes(!text.isEmpty() ? "> " : shell.isSet("PS1") ? shell.variable("PS1") : "$ ");
+      byte[] shown =
+          Raw.bytes(!text.isEmpty() ? "> " : shell.isSet("PS1") ? shell.variable("PS1") : "$ ");
       shell.proc().write(2, shown, shown.length);
     }
   }

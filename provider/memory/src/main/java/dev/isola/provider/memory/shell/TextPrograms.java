@@ -32,7 +32,8 @@ final class TextPrograms {
   private static int echo(Call call) throws IOException, InterruptedException {
     List<String> words = call.arguments();
     boolean plain = !words.isEmpty() && words.getFirst().equals("-n");
-    call.out(String.join(" ", plain ? words.subList(1, words.size()) : words) + (plain ? "" : "\n"));
+    call.out(
+        String.join(" ", plain ? words.subList(1, words.size()) : words) + (plain ? "" : "\n"));
     return 0;
   }
 
@@ -49,7 +50,10 @@ final class TextPrograms {
       try {
         OpenFile file =
             name.equals("-")
-                ? call.proc().descriptor(0).orElseThrow(() -> new IOException("no standard input")).retain()
+                ? call.proc()
+                    .descriptor(0)
+                    .orElseThrow(() -> new IOException("no standard input"))
+                    .retain()
                 : OpenFiles.forReading(call.proc(), call.path(name));
         try {
           feed(call, file, consumer);
@@ -84,7 +88,9 @@ final class TextPrograms {
         });
   }
 
-  /** Reads {@code -c N} or {@code -n N}, in one word or two; returns N, bytes as a negative number. */
+  /**
+   * Reads {@code -c N} or {@code -n N}, in one word or two; returns N, bytes as a negative number.
+   */
   private static long amount(List<String> rest) throws IOException {
     if (rest.isEmpty() || !rest.getFirst().matches("-[cn]?.*") || rest.getFirst().equals("-")) {
       return 10;

@@ -53,8 +53,7 @@ final class Variables {
   /** Sets {@code others} for a while; returns what to restore. */
   Map<String, Optional<String>> replace(Map<String, String> others) {
     Map<String, Optional<String>> before = new HashMap<>();
-    others.forEach(
-        (name, value) -> before.put(name, Optional.ofNullable(values.put(name, value))));
+    others.forEach((name, value) -> before.put(name, Optional.ofNullable(values.put(name, value))));
     return before;
   }
 

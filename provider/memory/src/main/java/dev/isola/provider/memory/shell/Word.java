@@ -28,7 +28,9 @@ record Word(List<Part> parts) {
 
   /** Returns the text when nothing in it is quoted or expanded, and an empty one otherwise. */
   String plain() {
-    return parts.size() == 1 && parts.getFirst() instanceof Literal(String text, boolean quoted) && !quoted
+    return parts.size() == 1
+            && parts.getFirst() instanceof Literal(String text, boolean quoted)
+            && !quoted
         ? text
         : "";
   }
