@@ -20,7 +20,9 @@ enum {
     GREETERS_MAX = 8,
     GREETING_LIMIT = 1024,          /* longest payload of a peer that has proven nothing */
     GREETING_SECONDS = 5,
-    OUTBOX_FULL = 1 << 20,          /* bulk data waits above this */
+    OUTBOX_FULL = 256 << 10,        /* bulk data waits above this: better in the socket's buffer than copied here */
+    OUTBOX_KEPT = 1 << 20,          /* a larger outbox is given back once it is empty */
+    SOCKET_BUFFER = 4 << 20,        /* a whole window fits: fewer turns for both sides */
     OUTBOX_BOUND = 16 << 20,        /* a server that asks and never reads is cut off here */
     READ_PER_TURN = 1 << 20,
 };
@@ -155,7 +157,7 @@ static bool flush(struct peer *p)
         p->out_length -= (size_t)n;
     }
     p->out_start = 0;
-    if (p->out_capacity > 256 * 1024) {
+    if (p->out_capacity > OUTBOX_KEPT) {
         free(p->outbox);
         p->outbox = NULL;
         p->out_capacity = 0;
@@ -441,6 +443,9 @@ static void accept_ready(struct watch *w, uint32_t what)
         if (!p->fixed) oldest = p;      /* the list is newest first */
     }
     if (count >= GREETERS_MAX && oldest) peer_gone(oldest);
+    int size = SOCKET_BUFFER;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* not root: as much as the system allows */
     struct peer *p = peer_new(fd, fd);
     if (p) greet_new(p);
     else close(fd);

@@ -17,14 +17,14 @@
 
 #include "process_tree.h"
 
-enum { CONTROL = 3, KILL_MILLISECONDS = 5000 };
+enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
 
 static pid_t leader;
-static bool leader_ended;
+static bool leader_ended, told_started;
 
 static void close_from(int first)
 {
@@ -122,10 +122,23 @@ static void tell(const struct report *r)
     (void)ignored; /* the agent is gone: the next poll shows it */
 }
 
+/*
+ * A short command's start is told together with its end: waking the agent in between would only take the processor
+ * from the command. A longer one's is told after a moment.
+ */
+static void tell_started(void)
+{
+    if (told_started) return;
+    told_started = true;
+    struct report r = {.kind = REPORT_STARTED, .pid = leader};
+    tell(&r);
+}
+
 static void tell_ended(int status, const struct rusage *usage)
 {
     if (leader_ended) return;
     leader_ended = true;
+    tell_started();
     struct report r = {.kind = REPORT_ENDED, .status = status};
     if (usage) {
         r.cpu_ns = ((uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec) * 1000000000u
@@ -200,7 +213,10 @@ static _Noreturn void supervise(void)
     for (;;) {
         reap_children();
         struct pollfd control = {.fd = CONTROL, .events = POLLIN};
-        if (ppoll(&control, 1, NULL, &open_mask) < 0) continue;
+        static const struct timespec moment = {0, START_TOLD_AFTER_NS};
+        int ready = ppoll(&control, 1, told_started ? NULL : &moment, &open_mask);
+        if (ready == 0) tell_started();
+        if (ready <= 0) continue;
         struct order order;
         ssize_t n = recv(CONTROL, &order, sizeof order, MSG_DONTWAIT);
         if (n == (ssize_t)sizeof order) {
@@ -236,8 +252,6 @@ static _Noreturn void run_supervisor(const struct launch *given, int control_fd)
         _exit(0);
     }
     leader = pid;
-    struct report r = {.kind = REPORT_STARTED, .pid = pid};
-    tell(&r);
     supervise();
 }
 

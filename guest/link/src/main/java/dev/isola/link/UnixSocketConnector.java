@@ -7,6 +7,7 @@ import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -19,6 +20,9 @@ import java.util.concurrent.locks.LockSupport;
 public final class UnixSocketConnector implements AgentConnector {
   /** The longest path the kernel takes, without its NUL. */
   static final int PATH_MAX = 107;
+
+  /** As much as the system allows is taken; a whole frame should fit. */
+  private static final int SEND_BUFFER = 4 << 20;
 
   private static final long PAUSE_NANOS = 1_000_000;
 
@@ -59,6 +63,7 @@ public final class UnixSocketConnector implements AgentConnector {
     while (true) {
       SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
       try {
+        channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER);
         channel.connect(UnixDomainSocketAddress.of(path));
         return new SocketAgentChannel(channel);
       } catch (ConnectException e) {
