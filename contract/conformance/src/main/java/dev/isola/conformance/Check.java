@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a method {@code void name(Subject)} of a check class as a check. Its id is the class's subject and the method's
- * name: {@code Exec.nonzeroExitIsAResult}.
+ * Marks a method {@code void name(Subject)} of a check class as a check. Its id is the class's
+ * subject and the method's name: {@code Exec.nonzeroExitIsAResult}.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)

@@ -45,7 +45,8 @@ public final class Expect {
 
   public static void contains(String text, String part, String what) {
     if (!text.contains(part)) {
-      throw new CheckFailed(what + " is " + shown(text) + ", which does not contain " + shown(part));
+      throw new CheckFailed(
+          what + " is " + shown(text) + ", which does not contain " + shown(part));
     }
   }
 

@@ -18,6 +18,8 @@ public interface LeakWatch {
 
   void before();
 
-  /** Returns what is there now and was not before, in words; waits a moment for what is just ending. */
+  /**
+   * Returns what is there now and was not before, in words; waits a moment for what is just ending.
+   */
   Optional<String> after();
 }

@@ -9,7 +9,8 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 
 /**
- * A provider as the kit meets it: something that can be opened again, on the same data, as another process would.
+ * A provider as the kit meets it: something that can be opened again, on the same data, as another
+ * process would.
  *
  * @param data the provider's folder; the same for every opening
  */

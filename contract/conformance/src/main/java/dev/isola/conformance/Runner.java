@@ -45,8 +45,7 @@ public final class Runner implements AutoCloseable {
 
   public CheckResult run(CheckCase check) {
     if (provider.health() instanceof Health.Unhealthy unhealthy) {
-      return result(
-          check, Outcome.NOT_RUN, "the provider is unhealthy: " + unhealthy.reason());
+      return result(check, Outcome.NOT_RUN, "the provider is unhealthy: " + unhealthy.reason());
     }
     Optional<String> missing = missing(check);
     if (missing.isPresent()) {
@@ -67,8 +66,7 @@ public final class Runner implements AutoCloseable {
       return task.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       thread.interrupt();
-      return result(
-          check, Outcome.FAILED, "did not finish within " + PATIENCE.toSeconds() + " s");
+      return result(check, Outcome.FAILED, "did not finish within " + PATIENCE.toSeconds() + " s");
     } catch (ExecutionException e) {
       return result(check, Outcome.FAILED, "the kit itself failed: " + e.getCause());
     } catch (InterruptedException e) {

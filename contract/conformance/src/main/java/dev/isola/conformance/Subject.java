@@ -17,8 +17,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one check works with: the provider, a sandbox of its own, further ones as it likes. Everything made through it is
- * destroyed after the check.
+ * What one check works with: the provider, a sandbox of its own, further ones as it likes.
+ * Everything made through it is destroyed after the check.
  */
 public final class Subject implements AutoCloseable {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -46,7 +46,10 @@ public final class Subject implements AutoCloseable {
     return underTest;
   }
 
-  /** Returns the provider opened once more on the same data, as another process would; closed after the check. */
+  /**
+   * Returns the provider opened once more on the same data, as another process would; closed after
+   * the check.
+   */
   public synchronized Provider anotherProcess() {
     Provider other = underTest.open();
     others.push(other);
@@ -63,7 +66,9 @@ public final class Subject implements AutoCloseable {
     return own;
   }
 
-  /** Returns a spec with a fresh id and a safe ttl; what it becomes is destroyed after the check. */
+  /**
+   * Returns a spec with a fresh id and a safe ttl; what it becomes is destroyed after the check.
+   */
   public synchronized SandboxSpec.Builder spec() {
     SandboxId id = SandboxId.random(RANDOM);
     made.push(id);

@@ -11,6 +11,7 @@ import dev.isola.conformance.LeakWatch;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
@@ -18,9 +19,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
-import org.jspecify.annotations.Nullable;
 
-/** Shows the kit to JUnit: a subclass says which provider. What is not run is an aborted test with its reason. */
+/**
+ * Shows the kit to JUnit: a subclass says which provider. What is not run is an aborted test with
+ * its reason.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class ConformanceTest {
   private @Nullable Runner runner;

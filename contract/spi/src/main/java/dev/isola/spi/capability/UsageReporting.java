@@ -11,7 +11,8 @@ public non-sealed interface UsageReporting extends Capability {
    * @param cpuTime processor time used since the start
    * @param memoryBytes in use now
    * @param memoryPeakBytes the most that was seen
-   * @param receivedBytes over its own network; empty where it shares the host's, whose traffic is not its own
+   * @param receivedBytes over its own network; empty where it shares the host's, whose traffic is
+   *     not its own
    * @param diskBytes written files, empty when it was not measured
    */
   record Usage(
