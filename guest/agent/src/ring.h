@@ -14,16 +14,16 @@ static inline bool ring_put(struct ring *r, const void *bytes, size_t length, si
 {
     if (length > bound - r->length) return false;
     if (r->start + r->length + length > r->capacity) {
-        if (r->start) memmove(r->data, r->data + r->start, r->length);
-        r->start = 0;
-        if (r->length + length > r->capacity) {
-            size_t capacity = r->capacity ? r->capacity : 4096;
-            while (capacity < r->length + length) capacity *= 2;
+        size_t capacity = r->capacity ? r->capacity : 4096;
+        while (capacity < 2 * (r->length + length)) capacity *= 2; /* so that what is moved was paid for by what went */
+        if (capacity > r->capacity) {
             uint8_t *data = realloc(r->data, capacity);
             if (!data) return false;
             r->data = data;
             r->capacity = capacity;
         }
+        if (r->start && r->length) memmove(r->data, r->data + r->start, r->length);
+        r->start = 0;
     }
     memcpy(r->data + r->start + r->length, bytes, length);
     r->length += length;

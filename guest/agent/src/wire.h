@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FRAME_HEADER = 9, FRAME_MAX = 262144, AGENT_WINDOW = 262144 };
+enum { FRAME_HEADER = 9, FRAME_MAX = 262144, AGENT_WINDOW = 1048576 };
 enum { PROTOCOL_VERSION = 1, NONCE_SIZE = 32, PROOF_SIZE = 32, SECRET_SIZE = 32 };
 
 enum frame_type {
