@@ -19,10 +19,12 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
@@ -69,10 +71,14 @@ final class ExampleBooter implements Booter {
     refuseUnless(spec.image().isEmpty(), "images");
     refuseUnless(spec.gpus() == 0, "gpus");
     refuseUnless(spec.user().isEmpty(), "user");
-    refuseUnless(spec.volumes().isEmpty(), "volumes");
+    for (Volume volume : spec.volumes()) {
+      refuseUnless(false, "volumes of type " + volume.type().name().toLowerCase(Locale.ROOT));
+    }
     refuseUnless(spec.workspacePath().isEmpty(), "workspacePath");
     Optional<NetworkMode> mode = spec.network().mode();
-    refuseUnless(mode.isEmpty() || mode.get() == NetworkMode.HOST, "network mode " + mode);
+    refuseUnless(
+        mode.isEmpty() || mode.get() == NetworkMode.HOST,
+        "network mode " + mode.map(m -> m.name().toLowerCase(Locale.ROOT)).orElse(""));
   }
 
   private static void refuseUnless(boolean possible, String what) {

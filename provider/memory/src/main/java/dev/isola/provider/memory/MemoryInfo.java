@@ -49,7 +49,7 @@ final class MemoryInfo {
             false,
             Set.of(NetworkMode.NONE),
             Set.of(),
-            Set.of(LimitKind.TIMEOUT, LimitKind.DISK, LimitKind.PROCESSES)),
+            Set.of(LimitKind.TIMEOUT, LimitKind.DISK)),
         List.of(),
         "there are no processes: simulated ones are threads of this JVM, told to end and waited for",
         Duration.ofMillis(1));
