@@ -267,6 +267,7 @@ static void attachment_cancel(void *context)
     struct attachment *a = context;
     struct execution *e = a->execution;
     struct stream *s = a->stream;
+    if (!e->started) order(e, ORDER_KILL_TREE, 0); /* the server does not know its name and could never end it */
     detach_reader(a);
     stream_error(s, E_CANCELLED, 0, "detached");
     let_go(e);

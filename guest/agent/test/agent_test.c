@@ -332,6 +332,35 @@ static void a_timeout_kills_the_whole_tree(void)
     finish(&a, &c);
 }
 
+static void a_start_that_is_cancelled_before_it_is_answered_leaves_nothing(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    for (int i = 0; i < 20; i++) {
+        struct builder b = shell("sleep 300");
+        uint32_t stream = client_request(&c, OP_EXEC, &b);
+        builder_free(&b);
+        client_send(&c, CANCEL, stream, NULL, 0);
+        struct outcome o = client_finish(&c, stream, 5000);
+        CHECK(o.failed);
+        bool answered = o.execution != 0;
+        outcome_free(&o);
+        CHECK(!answered);
+    }
+    uint64_t left = 99;
+    for (int i = 0; i < 100 && left; i++) {
+        struct builder u = {0};
+        uint32_t stream = client_request(&c, OP_USAGE, &u);
+        struct outcome o = client_finish(&c, stream, 5000);
+        left = outcome_u64(&o, T_PROCESSES, 99);
+        outcome_free(&o);
+        usleep(20000);
+    }
+    CHECK_INT(0, left);
+    finish(&a, &c);
+}
+
 static void a_background_process_outlives_its_command(void)
 {
     struct agent a;
@@ -576,6 +605,7 @@ static void run_all(void)
     RUN(input_beyond_the_window_waits_for_credit);
     RUN(a_flood_is_counted_exactly_and_does_not_grow_the_agent);
     RUN(a_timeout_kills_the_whole_tree);
+    RUN(a_start_that_is_cancelled_before_it_is_answered_leaves_nothing);
     RUN(a_background_process_outlives_its_command);
     RUN(a_command_survives_its_server_and_is_attached_to_again);
     RUN(a_journal_that_ran_over_reports_the_gap);
