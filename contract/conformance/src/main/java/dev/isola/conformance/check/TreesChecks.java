@@ -271,7 +271,8 @@ public final class TreesChecks {
       thrown = true;
     }
     Expect.that(thrown, "an import whose source breaks throws");
-    // Whether the first was unpacked when the source broke is a race; that nothing half stays is not.
+    // Whether the first was unpacked when the source broke is a race; that nothing half stays is
+    // not.
     Expect.eventually(
         Duration.ofSeconds(5),
         "nothing half is left",
