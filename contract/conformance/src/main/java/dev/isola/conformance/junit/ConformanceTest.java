@@ -10,6 +10,8 @@ import dev.isola.conformance.Kit;
 import dev.isola.conformance.LeakWatch;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
+import dev.isola.testing.Scratch;
+import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -27,8 +29,9 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class ConformanceTest {
   private @Nullable Runner runner;
+  private @Nullable Path data;
 
-  /** Returns the provider, on a fresh data folder. Called once. */
+  /** Returns the provider, on a fresh data folder that is removed afterwards. Called once. */
   protected abstract ProviderUnderTest underTest() throws Exception;
 
   /** Returns what looks for leaks around every check. */
@@ -39,6 +42,7 @@ public abstract class ConformanceTest {
   @BeforeAll
   final void open() throws Exception {
     ProviderUnderTest underTest = underTest();
+    data = underTest.data();
     runner = new Runner(underTest, leakWatch(underTest));
   }
 
@@ -46,6 +50,9 @@ public abstract class ConformanceTest {
   final void close() {
     if (runner != null) {
       runner.close();
+    }
+    if (data != null) {
+      Scratch.remove(data);
     }
   }
 
