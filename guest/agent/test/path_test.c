@@ -174,8 +174,10 @@ static void places(void)
 
 static void mode_000_agrees(void)
 {
-    if (geteuid() == 0)
+    if (geteuid() == 0) {
+        NOT_RUN(mode_000_agrees, "root passes everywhere");
         return;
+    }
     chmod(at("closed"), 0);
     static const char *const closed[] = { "closed", "closed/f", "closed/..", "closed/.", "closed/../f", "closed/" };
     for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++)
