@@ -68,10 +68,22 @@ class PlantedLeaksTest {
 
   private static void command(String... words) throws IOException, InterruptedException {
     Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    if (process.waitFor() != 0) {
-      throw new IOException(String.join(" ", words) + ": " + said.strip());
+    try {
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      if (process.waitFor() != 0) {
+        throw new IOException(String.join(" ", words) + ": " + said.strip());
+      }
+    } finally {
+      end(process);
     }
+  }
+
+  /** The JVM closes the pipes some time after the end; the next census must not see half of it. */
+  private static void end(Process process) throws IOException, InterruptedException {
+    process.destroyForcibly().waitFor();
+    process.getOutputStream().close();
+    process.getInputStream().close();
+    process.getErrorStream().close();
   }
 
   @Test
@@ -118,10 +130,7 @@ class PlantedLeaksTest {
           .allSatisfy(line -> assertThat(line).containsAnyOf("process ", "pipes of this JVM"));
       assertThat(new LeakCensus(other, otherData).take().things()).isEmpty();
     } finally {
-      process.destroyForcibly().waitFor();
-      process.getOutputStream().close();
-      process.getInputStream().close();
-      process.getErrorStream().close();
+      end(process);
     }
     assertThat(census.leakedSince(before)).isEmpty();
   }
@@ -135,7 +144,7 @@ class PlantedLeaksTest {
       assertThat(Census.take().things())
           .anySatisfy(thing -> assertThat(thing.words()).contains("planted" + instance));
     } finally {
-      process.destroyForcibly().waitFor();
+      end(process);
     }
   }
 
@@ -252,7 +261,7 @@ class PlantedLeaksTest {
                   assertThat(thing.words())
                       .contains("network namespace net:[", "of process " + process[0].pid()));
     } finally {
-      process[0].destroyForcibly().waitFor();
+      end(process[0]);
     }
   }
 
