@@ -48,7 +48,8 @@ final class Providers implements AutoCloseable {
     if (factory == null) {
       throw unknown(name);
     }
-    ProviderContext context = new ProviderContext(data.instance(), data.folderOf(name), clock);
+    ProviderContext context =
+        new ProviderContext(data.instance(), data.folderOf(name), data.path(), clock);
     Provider provider = factory.create(ProviderConfig.EMPTY, context);
     made.put(name, provider);
     return provider;

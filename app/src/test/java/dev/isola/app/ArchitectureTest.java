@@ -49,7 +49,8 @@ class ArchitectureTest {
             .onlyDependOnClassesThat()
             .resideInAnyPackage("dev.isola.spi..", "java..", "org.jspecify.annotations"),
         folder("link", "spi"),
-        folder("provider", "spi", "link"),
+        folder("host", "spi", "link").allowEmptyShould(true),
+        folder("provider", "spi", "link", "host"),
         folder("testing", "spi"),
         slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),
         noClasses()

@@ -8,6 +8,14 @@ import java.time.InstantSource;
  *
  * @param instance to be borne by every resource the provider makes
  * @param dataFolder the provider's own folder, made before it is called, kept between runs
+ * @param shared the folder of what all providers of an installation share: images, volumes
  * @param clock the time
  */
-public record ProviderContext(InstanceId instance, Path dataFolder, InstantSource clock) {}
+public record ProviderContext(
+    InstanceId instance, Path dataFolder, Path shared, InstantSource clock) {
+
+  /** A provider that shares nothing: images and volumes lie in its own folder. */
+  public ProviderContext(InstanceId instance, Path dataFolder, InstantSource clock) {
+    this(instance, dataFolder, dataFolder, clock);
+  }
+}
