@@ -15,9 +15,10 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
 
-/** The agent's executable, which travels inside a jar and runs from a folder. */
+/** The guest's executables, which travel inside a jar and run from a folder. */
 public final class AgentBinary {
-  private static final String NAME = "isola-agent";
+  private static final String AGENT = "isola-agent";
+  private static final String LAUNCHER = "isola-launch";
 
   private AgentBinary() {}
 
@@ -31,9 +32,18 @@ public final class AgentBinary {
    *     cannot be written
    */
   public static Path install(Path folder) {
-    byte[] content = content(architecture());
+    return install(folder, AGENT);
+  }
+
+  /** Like {@link #install}, of the program that boots isolated sandboxes. */
+  public static Path installLauncher(Path folder) {
+    return install(folder, LAUNCHER);
+  }
+
+  private static Path install(Path folder, String name) {
+    byte[] content = content(architecture(), name);
     String hash = HexFormat.of().formatHex(sha256(content)).substring(0, 16);
-    Path target = folder.resolve(NAME + "-" + hash);
+    Path target = folder.resolve(name + "-" + hash);
     try {
       if (!isIntact(target, content)) {
         write(folder, target, content);
@@ -53,8 +63,8 @@ public final class AgentBinary {
     return name.equals("amd64") ? "x86_64" : name;
   }
 
-  private static byte[] content(String architecture) {
-    String resource = "META-INF/isola/agent/linux-" + architecture + "/" + NAME;
+  private static byte[] content(String architecture, String name) {
+    String resource = "META-INF/isola/agent/linux-" + architecture + "/" + name;
     try (InputStream in = AgentBinary.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {
         throw unavailable(
@@ -78,7 +88,7 @@ public final class AgentBinary {
 
   private static void write(Path folder, Path target, byte[] content) throws IOException {
     Files.createDirectories(folder);
-    Path temporary = Files.createTempFile(folder, NAME, ".tmp");
+    Path temporary = Files.createTempFile(folder, "new", ".tmp");
     try {
       Files.write(temporary, content);
       Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));

@@ -156,6 +156,18 @@ public final class BootRecord {
       return this;
     }
 
+    /** Has the agent refuse system calls that no command of a sandbox needs. */
+    public Builder seccomp() {
+      fields.add(Tag.SECCOMP, 1);
+      return this;
+    }
+
+    /** Sets how much may be written to what lies in {@code /.isola/layer} of the sandbox. */
+    public Builder disk(long bytes) {
+      fields.add(Tag.DISK_LIMIT, bytes);
+      return this;
+    }
+
     /** Sets a file that the agent holds an exclusive {@code flock} on while it lives. */
     public Builder lock(Path file) {
       fields.add(Tag.LOCK, file.toString());

@@ -1,15 +1,26 @@
 package dev.isola.spi.exec;
 
+import dev.isola.spi.spec.LimitKind;
 import java.time.Duration;
+import java.util.Set;
 
 /**
  * What became of a command that was waited for.
  *
  * @param command the command as a person would type it
  * @param duration from start to end, as the sandbox measured it
+ * @param limitsMet see {@link Execution#limitsMet()}
  */
 public record ExecResult(
-    String command, Exit exit, CapturedOutput stdout, CapturedOutput stderr, Duration duration) {
+    String command,
+    Exit exit,
+    CapturedOutput stdout,
+    CapturedOutput stderr,
+    Duration duration,
+    Set<LimitKind> limitsMet) {
+  public ExecResult {
+    limitsMet = Set.copyOf(limitsMet);
+  }
 
   public boolean timedOut() {
     return exit instanceof Exit.TimedOut;
@@ -46,7 +57,12 @@ public record ExecResult(
         Exit exit = execution.await();
         ended = true;
         return new ExecResult(
-            command.display(), exit, stdout.captured(), stderr.captured(), execution.duration());
+            command.display(),
+            exit,
+            stdout.captured(),
+            stderr.captured(),
+            execution.duration(),
+            execution.limitsMet());
       } finally {
         if (!ended) {
           execution.kill();

@@ -52,12 +52,14 @@ public final class LocalProvider implements Provider {
   private final SandboxFolders folders;
   private final Turns turns = new Turns();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
+  private final LocalPausing pausing;
   private volatile @Nullable ProviderInfo info;
 
   public LocalProvider(ProviderContext context, Booter booter) {
     this.context = context;
     this.booter = booter;
     this.folders = new SandboxFolders(context.dataFolder().resolve("sandboxes"));
+    this.pausing = new LocalPausing(booter, folders, turns, attached);
   }
 
   @Override
@@ -156,6 +158,7 @@ public final class LocalProvider implements Provider {
     AgentSandbox sandbox = sandbox(new Known(folder, record), LinkOptions.DEFAULT);
     attached.put(spec.id(), sandbox);
     sandbox.ping();
+    booter.verify(sandbox);
     seed(sandbox, spec);
     initialize(sandbox, spec, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
     return sandbox;
@@ -202,17 +205,22 @@ public final class LocalProvider implements Provider {
 
   private Optional<Sandbox> attachInTurn(SandboxId id) {
     Optional<Known> known =
-        folders.find(id).filter(found -> isOurs(found) && found.record().alive());
+        folders
+            .find(id)
+            .filter(found -> isOurs(found) && (found.record().stopped() || found.record().alive()));
     if (known.isEmpty()) {
       return Optional.empty();
     }
     AgentSandbox before = attached.get(id);
-    if (before != null && before.state() == SandboxState.RUNNING) {
+    if (before != null && before.state() != SandboxState.DESTROYED) {
       return Optional.of(before);
     }
     AgentSandbox sandbox = sandbox(known.get(), LinkOptions.DEFAULT);
+    sandbox.mark(pausing.stateOf(known.get().record()));
     try {
-      sandbox.ping();
+      if (sandbox.state() == SandboxState.RUNNING) {
+        sandbox.ping();
+      }
     } catch (Gone e) {
       sandbox.close();
       return Optional.empty();
@@ -232,6 +240,8 @@ public final class LocalProvider implements Provider {
             new UnixSocketConnector(known.folder().socket()),
             known.record().secret())
         .capabilities(booter.capabilities())
+        .extra(pausing.of(known.record().id()))
+        .usage(agent -> booter.measured(known.record().id(), agent))
         .commandTimeout(known.record().commandTimeout())
         .options(patience)
         .build();
@@ -239,10 +249,10 @@ public final class LocalProvider implements Provider {
 
   @Override
   public List<Sighting> inventory() {
-    return folders.all(context.instance().value()).stream().map(LocalProvider::sighting).toList();
+    return folders.all(context.instance().value()).stream().map(this::sighting).toList();
   }
 
-  private static Sighting sighting(Known known) {
+  private Sighting sighting(Known known) {
     SandboxRecord record = known.record();
     Map<String, String> details = new LinkedHashMap<>();
     details.put("folder", known.folder().path().toString());
@@ -250,7 +260,7 @@ public final class LocalProvider implements Provider {
     record.agent().ifPresent(agent -> details.put("agentPid", Long.toString(agent.pid())));
     return new Sighting(
         record.id(),
-        record.alive() ? SandboxState.RUNNING : SandboxState.ERROR,
+        record.stopped() || record.alive() ? pausing.stateOf(record) : SandboxState.ERROR,
         record.createdAt(),
         details);
   }
@@ -274,10 +284,11 @@ public final class LocalProvider implements Provider {
     }
     if (known.isPresent()) {
       AgentSandbox sandbox = before == null ? sandbox(known.get(), LAST_WORDS) : before;
+      pausing.thaw(id, sandbox);
       new SandboxEnd(known.get().record(), sandbox).bringAbout(how);
     }
     try {
-      booter.release(folder);
+      booter.release(id, folder);
       folder.remove();
     } catch (IOException e) {
       throw Fault.of(
@@ -297,7 +308,7 @@ public final class LocalProvider implements Provider {
     for (Known known : folders.all(context.instance().value())) {
       if (known.record().abandoned()) {
         try {
-          booter.release(known.folder());
+          booter.release(known.record().id(), known.folder());
           known.folder().remove();
         } catch (IOException heldBySomebody) {
           // see above

@@ -1,0 +1,167 @@
+#include "sandbox_limits.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "loop.h"
+#include "tree.h"
+
+#define MS 1000000ull
+
+/* Everything the sandbox can write that stays, seen in one place. */
+static const char LAYER[] = "/.isola/layer";
+
+enum { LOOK_MS = 500, LOOK_MOST_MS = 10000, COST_FACTOR = 20 };
+
+static int memory_fd = -1, process_fd = -1;
+static uint64_t disk_limit;
+static atomic_ullong disk_used, disk_taken, disk_met, pause_ms = LOOK_MS;
+static atomic_bool measured, filled;
+
+static uint64_t number_after(int fd, const char *word)
+{
+    char text[512];
+    if (fd < 0) return 0;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0) return 0;
+    text[n] = 0;
+    size_t length = strlen(word);
+    for (char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, word, length) == 0) return strtoull(line + length, NULL, 10);
+    }
+    return 0;
+}
+
+struct limit_counts limits_read(void)
+{
+    return (struct limit_counts){number_after(memory_fd, "oom_kill "), number_after(process_fd, "max "),
+                                 atomic_load(&disk_met)};
+}
+
+bool limits_have_memory(void)
+{
+    return memory_fd >= 0;
+}
+
+static uint64_t bytes_beneath(const char *path)
+{
+    struct tree t;
+    uint64_t bytes = 0;
+    int top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (top < 0 || !tree_start(&t, top, false)) return 0;
+    for (enum tree_step step; (step = tree_next(&t)) != TREE_END;) {
+        struct stat s;
+        if (step != TREE_ENTRY || fstatat(t.folder, t.name, &s, AT_SYMLINK_NOFOLLOW) < 0) continue;
+        bytes += (uint64_t)s.st_blocks * 512 / (S_ISREG(s.st_mode) && s.st_nlink > 1 ? (uint64_t)s.st_nlink : 1);
+        if (S_ISDIR(s.st_mode)) tree_enter(&t);
+    }
+    tree_stop(&t);
+    return bytes;
+}
+
+static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
+
+/* What operations took before is on the disk by now, or soon. */
+static uint64_t measure(void)
+{
+    pthread_mutex_lock(&measuring);
+    uint64_t taken = atomic_load(&disk_taken);
+    uint64_t bytes = bytes_beneath(LAYER);
+    atomic_store(&disk_used, bytes);
+    atomic_fetch_sub(&disk_taken, taken);
+    atomic_store(&measured, true);
+    pthread_mutex_unlock(&measuring);
+    return bytes;
+}
+
+bool limits_disk_take(uint64_t bytes)
+{
+    if (!disk_limit) return true;
+    if (!atomic_load(&measured)) measure();
+    uint64_t taken = atomic_fetch_add(&disk_taken, bytes) + bytes;
+    if (atomic_load(&disk_used) + taken <= disk_limit) return true;
+    if (measure() + bytes <= disk_limit) return true;
+    atomic_fetch_add(&disk_met, 1);
+    return false;
+}
+
+void limits_disk_freed(void)
+{
+    atomic_store(&measured, false);
+}
+
+/* ---- the watch: the walk is a thread's, because it may take long ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;
+static bool look;
+
+static void *watch_disk(void *unused)
+{
+    (void)unused;
+    uint64_t before = 0;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        while (!look) pthread_cond_wait(&asked, &lock);
+        look = false;
+        pthread_mutex_unlock(&lock);
+        uint64_t start = now_ns(), bytes = measure();
+        uint64_t cost = (now_ns() - start) / MS * COST_FACTOR;
+        atomic_store(&pause_ms, cost < LOOK_MS ? LOOK_MS : cost > LOOK_MOST_MS ? LOOK_MOST_MS : cost);
+        /* Over it and not growing is somebody who tidies up. */
+        if (bytes > disk_limit && bytes > before) {
+            atomic_fetch_add(&disk_met, 1);
+            atomic_store(&filled, true);
+            loop_wake();
+        }
+        before = bytes;
+    }
+    return NULL;
+}
+
+static void look_now(struct timer *t)
+{
+    (void)t;
+    pthread_mutex_lock(&lock);
+    look = true;
+    pthread_cond_signal(&asked);
+    pthread_mutex_unlock(&lock);
+}
+
+static struct timer next_look = {.fire = look_now};
+
+void limits_look_soon(void)
+{
+    if (disk_limit && next_look.at_ns == 0) timer_set(&next_look, now_ns() + atomic_load(&pause_ms) * MS);
+}
+
+bool limits_disk_filled(void)
+{
+    return disk_limit && atomic_exchange(&filled, false);
+}
+
+uint64_t limits_disk(void)
+{
+    return disk_limit;
+}
+
+void limits_setup(int memory_events, int process_events, uint64_t disk)
+{
+    memory_fd = memory_events;
+    process_fd = process_events;
+    if (memory_fd >= 0) fcntl(memory_fd, F_SETFD, FD_CLOEXEC);
+    if (process_fd >= 0) fcntl(process_fd, F_SETFD, FD_CLOEXEC);
+    if (!disk) return;
+    pthread_t thread;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 128 << 10);
+    if (pthread_create(&thread, &small, watch_disk, NULL) == 0) disk_limit = disk;
+    pthread_attr_destroy(&small);
+}

@@ -1,0 +1,33 @@
+/*
+ * The limits of the sandbox, as its agent sees them: control groups count what they refused in files that the agent
+ * was given as descriptors, and the size of what was written is watched here.
+ */
+#ifndef ISOLA_SANDBOX_LIMITS_H
+#define ISOLA_SANDBOX_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+/* How often each limit was met so far. */
+struct limit_counts { uint64_t memory, processes, disk; };
+
+/* Descriptors of memory.oom_control or memory.events and of pids.events, -1 for none; `disk` bytes, 0 for no limit. */
+void limits_setup(int memory_events, int process_events, uint64_t disk);
+struct limit_counts limits_read(void);
+/* True when commands must be more likely to be killed for memory than the agent. */
+bool limits_have_memory(void);
+/* The limit of the disk in bytes, 0 for none. */
+uint64_t limits_disk(void);
+
+/* A command starts or is still there: the disk is looked at in a moment. */
+void limits_look_soon(void);
+/* True once after the disk was found over its limit and growing. */
+bool limits_disk_filled(void);
+/* Before a file operation writes: false when that would exceed the limit. From any thread. */
+bool limits_disk_take(uint64_t bytes);
+/* After something was removed: what is used is measured anew before the next refusal. */
+void limits_disk_freed(void);
+
+#endif

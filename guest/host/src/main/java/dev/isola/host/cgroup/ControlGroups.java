@@ -1,0 +1,138 @@
+package dev.isola.host.cgroup;
+
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.spec.LimitKind;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The control groups of this machine, controller by controller: on a hybrid machine some are of
+ * version 1 and some of version 2, so there is no answer for the machine as a whole.
+ *
+ * <p>What can be done is found out by trying, once; everything else reads no more than a few small
+ * files.
+ */
+public final class ControlGroups {
+  private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
+  private static final Path MEMBERSHIP = Path.of("/proc/self/cgroup");
+  private static final AtomicReference<@Nullable Known> KNOWN = new AtomicReference<>();
+
+  /** Which versions are mounted. */
+  public enum Layout {
+    NONE,
+    V1,
+    V2,
+    HYBRID
+  }
+
+  /**
+   * @param version 1 or 2
+   * @param folder the process's own group in that hierarchy
+   */
+  public record Controller(int version, Path folder) {}
+
+  private record Known(String mountinfo, String membership, ControlGroups groups) {}
+
+  private final List<Hierarchy> hierarchies;
+  private volatile @Nullable List<Place> places;
+
+  private ControlGroups(List<Hierarchy> hierarchies) {
+    this.hierarchies = hierarchies;
+  }
+
+  /** Returns the same as before, with what was found out, unless groups or mounts have changed. */
+  public static ControlGroups ofThisMachine() {
+    String mountinfo = KernelFile.read(MOUNTS);
+    String membership = KernelFile.read(MEMBERSHIP);
+    Known known = KNOWN.get();
+    if (known != null && known.mountinfo.equals(mountinfo) && known.membership.equals(membership)) {
+      return known.groups;
+    }
+    ControlGroups groups = parse(mountinfo, membership, KernelFile::read);
+    KNOWN.set(new Known(mountinfo, membership, groups));
+    return groups;
+  }
+
+  /**
+   * Reads the kernel's tables.
+   *
+   * @param mountinfo the text of /proc/self/mountinfo
+   * @param membership the text of /proc/self/cgroup
+   * @param read returns the text of a file, empty when it cannot be read; asked for the lists of
+   *     controllers of the unified hierarchy
+   */
+  public static ControlGroups parse(
+      String mountinfo, String membership, Function<Path, String> read) {
+    return new ControlGroups(Tables.hierarchies(mountinfo, membership, read));
+  }
+
+  public Layout layout() {
+    boolean old =
+        hierarchies.stream()
+            .anyMatch(
+                hierarchy -> !hierarchy.unified() && !names(hierarchy.controllers()).isEmpty());
+    boolean unified = hierarchies.stream().anyMatch(Hierarchy::unified);
+    if (old) {
+      return unified ? Layout.HYBRID : Layout.V1;
+    }
+    return unified ? Layout.V2 : Layout.NONE;
+  }
+
+  /** Returns the controllers by name, such as {@code memory}. */
+  public Map<String, Controller> controllers() {
+    Map<String, Controller> controllers = new TreeMap<>();
+    for (Hierarchy hierarchy : hierarchies) {
+      for (String name : names(hierarchy.controllers())) {
+        controllers.put(name, new Controller(hierarchy.unified() ? 2 : 1, hierarchy.own()));
+      }
+    }
+    return Map.copyOf(controllers);
+  }
+
+  /** Leaves out hierarchies of version 1 that only track processes and have a name instead. */
+  private static List<String> names(Set<String> controllers) {
+    return controllers.stream().filter(name -> !name.startsWith("name=")).toList();
+  }
+
+  /**
+   * Returns those of memory, processor and processes that can be limited here by this user. The
+   * first call tries it with a group of its own, which is gone afterwards.
+   */
+  public Set<LimitKind> enforceable() {
+    Set<LimitKind> limits = EnumSet.noneOf(LimitKind.class);
+    places().forEach(place -> limits.addAll(place.limits()));
+    return Set.copyOf(limits);
+  }
+
+  /** Tells whether a sandbox can be stopped with its memory; the first call tries. */
+  public boolean canFreeze() {
+    return places().stream().anyMatch(Place::freezes);
+  }
+
+  /** Returns the groups of a sandbox. Only a handle: nothing is made and nothing is looked at. */
+  public ControlGroup group(InstanceId instance, SandboxId id) {
+    return new ControlGroup(this, "isola-" + instance + "-" + id);
+  }
+
+  List<Hierarchy> hierarchies() {
+    return hierarchies;
+  }
+
+  /** Two threads that come at once both try; they find the same. */
+  List<Place> places() {
+    List<Place> known = places;
+    if (known == null) {
+      known = Trial.places(hierarchies);
+      places = known;
+    }
+    return known;
+  }
+}

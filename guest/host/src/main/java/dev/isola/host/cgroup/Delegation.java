@@ -1,0 +1,64 @@
+package dev.isola.host.cgroup;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Hands controllers of the unified hierarchy to the groups beneath one.
+ *
+ * <p>A group that has processes of its own cannot do that, unless it is the root. When it is our
+ * own, its processes are moved into a leaf first. That is done only to a group that was given to
+ * us: the top of what a container sees, or one that we may write to without being root.
+ */
+record Delegation(Hierarchy hierarchy, Path parent) {
+  static final String LEAF = "isola-server";
+  private static final int ROUNDS = 10;
+
+  /** Tells whether groups beneath the parent have the controller now. */
+  boolean grant(String controller) {
+    Path granted = parent.resolve("cgroup.subtree_control");
+    if (KernelFile.words(granted).contains(controller)) {
+      return true;
+    }
+    if (!KernelFile.words(parent.resolve("cgroup.controllers")).contains(controller)) {
+      return false;
+    }
+    String more = "+" + controller;
+    return KernelFile.tryWrite(granted, more)
+        || (ours() && moved() && KernelFile.tryWrite(granted, more));
+  }
+
+  private boolean ours() {
+    return parent.equals(hierarchy.own()) && (parent.equals(hierarchy.mount()) || !root());
+  }
+
+  private static boolean root() {
+    try {
+      return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** Tells whether nobody is left in the parent. What is forked meanwhile takes another round. */
+  private boolean moved() {
+    Path leaf = parent.resolve(LEAF);
+    try {
+      Files.createDirectory(leaf);
+    } catch (FileAlreadyExistsException e) {
+      // Of an earlier process of ours.
+    } catch (IOException e) {
+      return false;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+      String processes = KernelFile.read(parent.resolve("cgroup.procs"));
+      if (processes.isEmpty()) {
+        return true;
+      }
+      processes.lines().forEach(pid -> KernelFile.tryWrite(leaf.resolve("cgroup.procs"), pid));
+    }
+    return false;
+  }
+}

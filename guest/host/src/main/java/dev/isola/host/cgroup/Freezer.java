@@ -1,0 +1,66 @@
+package dev.isola.host.cgroup;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Stops and continues all processes of a group, in either version. */
+sealed interface Freezer {
+  /** Asks for it; the kernel takes a moment. Asking again is how version 1 is helped along. */
+  void freeze() throws IOException;
+
+  void thaw() throws IOException;
+
+  /** Tells whether all of them stand still. */
+  boolean frozen();
+
+  static Optional<Freezer> of(Path group) {
+    if (Files.exists(group.resolve("cgroup.freeze"))) {
+      return Optional.of(new Unified(group));
+    }
+    return Files.exists(group.resolve("freezer.state"))
+        ? Optional.of(new Old(group))
+        : Optional.empty();
+  }
+
+  /** Version 2. A frozen process can be killed. */
+  record Unified(Path group) implements Freezer {
+    @Override
+    public void freeze() throws IOException {
+      KernelFile.write(group.resolve("cgroup.freeze"), "1");
+    }
+
+    @Override
+    public void thaw() throws IOException {
+      KernelFile.write(group.resolve("cgroup.freeze"), "0");
+    }
+
+    @Override
+    public boolean frozen() {
+      return KernelFile.number(group.resolve("cgroup.events"), "frozen").orElse(0) == 1;
+    }
+  }
+
+  /** Version 1. A frozen process that is killed ends when it is thawed. */
+  record Old(Path group) implements Freezer {
+    private Path state() {
+      return group.resolve("freezer.state");
+    }
+
+    @Override
+    public void freeze() throws IOException {
+      KernelFile.write(state(), "FROZEN");
+    }
+
+    @Override
+    public void thaw() throws IOException {
+      KernelFile.write(state(), "THAWED");
+    }
+
+    @Override
+    public boolean frozen() {
+      return KernelFile.read(state()).equals("FROZEN");
+    }
+  }
+}

@@ -1,0 +1,16 @@
+package dev.isola.host.cgroup;
+
+import dev.isola.spi.spec.LimitKind;
+import java.nio.file.Path;
+import java.util.Set;
+
+/**
+ * Where the groups of sandboxes go in a hierarchy, and what they can do there, as was tried.
+ *
+ * @param parent the group in which they are made
+ */
+record Place(Hierarchy hierarchy, Path parent, Set<LimitKind> limits, boolean freezes) {
+  Place {
+    limits = Set.copyOf(limits);
+  }
+}

@@ -1,0 +1,90 @@
+package dev.isola.host.cgroup;
+
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * What is written into a file of a group to set a limit.
+ *
+ * @param optional whether it is left out on a kernel that has no such file
+ */
+record Setting(String file, String value, boolean optional) {
+  private static final long PERIOD_MICROS = 100_000;
+
+  /** The kernel takes no smaller quota. */
+  private static final long LEAST_QUOTA_MICROS = 1_000;
+
+  private Setting(String file, long value, boolean optional) {
+    this(file, Long.toString(value), optional);
+  }
+
+  /** Returns the controller that enforces this limit. */
+  static String controller(LimitKind kind) {
+    return switch (kind) {
+      case MEMORY -> "memory";
+      case CPU -> "cpu";
+      case PROCESSES -> "pids";
+      case DISK, FILE_DESCRIPTORS, BANDWIDTH, TIMEOUT ->
+          throw new IllegalArgumentException("control groups do not limit " + kind);
+    };
+  }
+
+  /** Returns what sets a limit, in the order in which it has to be written. */
+  static List<Setting> of(LimitKind kind, ResourceLimits limits, Hierarchy hierarchy, Path parent) {
+    return switch (kind) {
+      case MEMORY -> memory(Math.multiplyExact(limits.memoryMb(), 1L << 20), hierarchy.unified());
+      case CPU -> {
+        long quota = Math.max(LEAST_QUOTA_MICROS, (long) (limits.cpu() * PERIOD_MICROS));
+        yield hierarchy.unified()
+            ? List.of(new Setting("cpu.max", quota + " " + PERIOD_MICROS, false))
+            : oldCpu(Math.min(quota, allowed(hierarchy.mount(), parent)));
+      }
+      case PROCESSES -> List.of(new Setting("pids.max", limits.processes(), false));
+      case DISK, FILE_DESCRIPTORS, BANDWIDTH, TIMEOUT ->
+          throw new IllegalArgumentException("control groups do not limit " + kind);
+    };
+  }
+
+  /**
+   * Swap counts as memory, else a limit would only make things slow. In version 1 memory and swap
+   * together may never be less than memory, so that is lifted first.
+   */
+  private static List<Setting> memory(long bytes, boolean unified) {
+    return unified
+        ? List.of(new Setting("memory.max", bytes, false), new Setting("memory.swap.max", 0, true))
+        : List.of(
+            new Setting("memory.memsw.limit_in_bytes", -1, true),
+            new Setting("memory.limit_in_bytes", bytes, false),
+            new Setting("memory.memsw.limit_in_bytes", bytes, true));
+  }
+
+  private static List<Setting> oldCpu(long quota) {
+    return List.of(
+        new Setting("cpu.cfs_period_us", PERIOD_MICROS, false),
+        new Setting("cpu.cfs_quota_us", quota, false));
+  }
+
+  /** Version 1 refuses a group more than a group above it has, where version 2 takes the lesser. */
+  private static long allowed(Path mount, Path parent) {
+    for (Path group = parent; group != null && group.startsWith(mount); group = group.getParent()) {
+      OptionalLong quota = KernelFile.number(group.resolve("cpu.cfs_quota_us"));
+      OptionalLong period = KernelFile.number(group.resolve("cpu.cfs_period_us"));
+      if (quota.orElse(-1) > 0 && period.orElse(-1) > 0) {
+        return quota.getAsLong() * PERIOD_MICROS / period.getAsLong();
+      }
+    }
+    return Long.MAX_VALUE;
+  }
+
+  void write(Path group) throws IOException {
+    Path path = group.resolve(file);
+    if (!optional || Files.exists(path)) {
+      KernelFile.write(path, value);
+    }
+  }
+}

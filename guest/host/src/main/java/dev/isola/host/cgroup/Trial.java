@@ -1,0 +1,123 @@
+package dev.isola.host.cgroup;
+
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Finds out where groups can be made and what can be limited there, by making one and removing it
+ * again. Permissions, delegation, namespaces and read-only mounts all have a say, so looking is not
+ * enough.
+ */
+final class Trial {
+  private static final Set<LimitKind> KINDS =
+      EnumSet.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.PROCESSES);
+  private static final ResourceLimits LIMITS =
+      ResourceLimits.DEFAULT.withCpu(0.01).withMemoryMb(16).withProcesses(16);
+
+  private final String name =
+      "isola-trial-" + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime());
+
+  private Trial() {}
+
+  /** Returns the places that are needed: each limit once, and one that can freeze. */
+  static List<Place> places(List<Hierarchy> hierarchies) {
+    Trial trial = new Trial();
+    List<Place> places = new ArrayList<>();
+    hierarchies.stream()
+        .filter(Hierarchy::unified)
+        .forEach(hierarchy -> trial.best(hierarchy).ifPresent(places::add));
+    // The unified hierarchy freezes, kills and measures processor time even where every controller
+    // is of version 1.
+    boolean freezes = places.stream().anyMatch(Place::freezes);
+    boolean measures = !places.isEmpty();
+    for (Hierarchy hierarchy : hierarchies) {
+      boolean limits = hierarchy.has("memory") || hierarchy.has("cpu") || hierarchy.has("pids");
+      if (!hierarchy.unified()
+          && (limits
+              || (hierarchy.has("freezer") && !freezes)
+              || (hierarchy.has("cpuacct") && !measures))) {
+        trial.best(hierarchy).ifPresent(places::add);
+      }
+    }
+    return List.copyOf(places);
+  }
+
+  /** Returns the first spot at which everything works that works at all. */
+  private Optional<Place> best(Hierarchy hierarchy) {
+    Optional<Place> best = Optional.empty();
+    for (Path spot : hierarchy.spots()) {
+      Optional<Place> place = at(hierarchy, spot);
+      if (place.isPresent()
+          && (best.isEmpty() || best.get().limits().size() < place.get().limits().size())) {
+        best = place;
+      }
+      if (best.isPresent() && best.get().limits().size() == wanted(hierarchy).size()) {
+        break;
+      }
+    }
+    return best;
+  }
+
+  private static Set<LimitKind> wanted(Hierarchy hierarchy) {
+    Set<LimitKind> wanted = EnumSet.noneOf(LimitKind.class);
+    for (LimitKind kind : KINDS) {
+      if (hierarchy.has(Setting.controller(kind))) {
+        wanted.add(kind);
+      }
+    }
+    return wanted;
+  }
+
+  private Optional<Place> at(Hierarchy hierarchy, Path spot) {
+    // Who may not write here may not move processes from here down either.
+    if (!Files.isWritable(spot) || !Files.isWritable(spot.resolve("cgroup.procs"))) {
+      return Optional.empty();
+    }
+    Path group = spot.resolve(name);
+    try {
+      Files.createDirectory(group);
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+    try {
+      Set<LimitKind> limits = EnumSet.noneOf(LimitKind.class);
+      for (LimitKind kind : wanted(hierarchy)) {
+        if ((!hierarchy.unified()
+                || new Delegation(hierarchy, spot).grant(Setting.controller(kind)))
+            && enforces(kind, hierarchy, spot, group)) {
+          limits.add(kind);
+        }
+      }
+      return Optional.of(new Place(hierarchy, spot, limits, Freezer.of(group).isPresent()));
+    } finally {
+      delete(group);
+    }
+  }
+
+  private static boolean enforces(LimitKind kind, Hierarchy hierarchy, Path spot, Path group) {
+    try {
+      for (Setting setting : Setting.of(kind, LIMITS, hierarchy, spot)) {
+        setting.write(group);
+      }
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static void delete(Path group) {
+    try {
+      Files.deleteIfExists(group);
+    } catch (IOException e) {
+      // Nobody was in it, so it can only have been removed by somebody else.
+    }
+  }
+}

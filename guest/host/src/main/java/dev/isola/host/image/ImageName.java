@@ -1,0 +1,103 @@
+package dev.isola.host.image;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.Collection;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** What an image may be called, and what somebody probably meant. */
+final class ImageName {
+  /** Means the root of this machine itself, so no image bears it. */
+  static final String HOST = "host";
+
+  private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
+  private static final String RULE =
+      "a name has 1 to 63 of a-z, 0-9, '.', '_', '-' and begins with a letter or digit";
+
+  private ImageName() {}
+
+  static boolean isValid(String name) {
+    return FORM.matcher(name).matches() && !name.equals(HOST);
+  }
+
+  /**
+   * Returns {@code name}.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest when no image may be called that
+   */
+  static String valid(String name) {
+    if (isValid(name)) {
+      return name;
+    }
+    String remedy = name.equals(HOST) ? "it means the root of this machine; take another" : RULE;
+    throw Fault.of(
+            ErrorCode.INVALID_REQUEST, "no image can be called '" + shown(name) + "'", remedy)
+        .with("image", shown(name))
+        .exception();
+  }
+
+  static SandboxException notFound(String name, Collection<String> known) {
+    return Fault.of(
+            ErrorCode.IMAGE_NOT_FOUND,
+            "no image is called '" + shown(name) + "'",
+            remedy(name, known))
+        .with("image", shown(name))
+        .exception();
+  }
+
+  private static String remedy(String name, Collection<String> known) {
+    List<String> near = near(name, known);
+    if (!near.isEmpty()) {
+      return "did you mean " + String.join(" or ", near) + "? isola image list shows all";
+    }
+    if (name.equals(HOST)) {
+      return "it means the root of this machine, which this provider does not offer";
+    }
+    if (!isValid(name)) {
+      return RULE + "; isola image pull NAME SOURCE fetches one";
+    }
+    String make =
+        name.equals("base")
+            ? "isola image build base makes it"
+            : "isola image import, pull or build makes one";
+    return known.isEmpty() ? make : make + "; there are: " + String.join(", ", known);
+  }
+
+  /** Returns the names that need the fewest changes, if a third of the letters or less. */
+  static List<String> near(String word, Collection<String> names) {
+    int bound = Math.max(2, word.length() / 3);
+    return word.length() > 63
+        ? List.of()
+        : names.stream()
+            .filter(
+                name ->
+                    (name.startsWith(word) && word.length() > 1) || changes(word, name) <= bound)
+            .sorted((a, b) -> Integer.compare(changes(word, a), changes(word, b)))
+            .limit(3)
+            .toList();
+  }
+
+  /** Counts letters to add, remove or replace (Levenshtein). */
+  private static int changes(String a, String b) {
+    int[] row = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      row[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int diagonal = row[0];
+      row[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        diagonal = row[j];
+        row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
+      }
+    }
+    return row[b.length()];
+  }
+
+  private static String shown(String name) {
+    return name.length() > 80 ? name.substring(0, 80) + "…" : name;
+  }
+}

@@ -1,0 +1,302 @@
+package dev.isola.host.launch;
+
+import dev.isola.host.cgroup.ControlGroup;
+import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.cgroup.Reading;
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageStore;
+import dev.isola.link.AgentBinary;
+import dev.isola.link.BootRecord;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.AgentStarter;
+import dev.isola.link.local.Booter;
+import dev.isola.link.local.Freezing;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Boots sandboxes that have a root of their own and are isolated by an {@link Isolator}: limits by
+ * control groups, files by a staged root, everything else by the agent in it.
+ */
+public final class IsolatedBooter implements Booter {
+  private static final Set<Class<? extends Capability>> CAPABILITIES =
+      Set.of(
+          Attaching.class,
+          Terminals.class,
+          Watching.class,
+          PortDialing.class,
+          UsageReporting.class,
+          Renewing.class,
+          Pausing.class);
+
+  private static final int RLIMIT_NOFILE = 7;
+  private static final int LISTEN_FD = 3;
+  private static final long MEGABYTE = 1 << 20;
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  /** The kernel kills it for memory only when there is nothing else to kill. */
+  private static final String AGENT_SCORE = "-999";
+
+  private final ProviderContext context;
+  private final Isolator isolator;
+  private final ImageStore images;
+  private final ControlGroups groups = ControlGroups.ofThisMachine();
+  private final Path programs;
+
+  public IsolatedBooter(ProviderContext context, Isolator isolator) {
+    this.context = context;
+    this.isolator = isolator;
+    this.images = new ImageStore(context.shared());
+    this.programs = context.dataFolder().resolve("bin");
+  }
+
+  @Override
+  public ProviderInfo info() {
+    Isolator.Traits traits = isolator.traits();
+    return new ProviderInfo(
+        traits.name(),
+        traits.summary(),
+        ApiVersion.CURRENT,
+        traits.isolation(),
+        CAPABILITIES,
+        new SpecSupport(
+            true,
+            Users.areRanges(),
+            EnumSet.of(NetworkMode.NONE, NetworkMode.HOST),
+            EnumSet.allOf(Volume.Type.class),
+            enforced()),
+        isolator.requirements(),
+        traits.cleanup(),
+        traits.startup());
+  }
+
+  private Set<LimitKind> enforced() {
+    Set<LimitKind> kinds =
+        EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT, LimitKind.DISK);
+    kinds.addAll(groups.enforceable());
+    return kinds;
+  }
+
+  @Override
+  public Set<Class<? extends Capability>> capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public Health health() {
+    try {
+      AgentBinary.install(programs);
+      AgentBinary.installLauncher(programs);
+    } catch (SandboxException e) {
+      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+    }
+    return isolator.health();
+  }
+
+  @Override
+  public void refuse(SandboxSpec spec) {
+    IsolatedSpec.refuseWhatCannotBe(isolator.traits().name(), spec);
+    spec.image().filter(name -> !name.equals(IsolatedSpec.HOST)).ifPresent(images::need);
+  }
+
+  @Override
+  public AgentProcess boot(Booting booting) throws IOException {
+    SandboxSpec spec = booting.spec();
+    SandboxFolder folder = booting.folder();
+    Users users = Users.of(context.instance(), spec.id());
+    NetworkMode network = spec.network().mode().orElse(NetworkMode.NONE);
+    Optional<Image> image = image(spec, folder);
+    Plan plan = new Plan();
+
+    ControlGroup group = groups.group(context.instance(), spec.id());
+    group.make(spec.limits());
+    group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
+    plan.step("score", AGENT_SCORE);
+
+    List<String> agent = agentWords(spec.id());
+    int descriptor = LISTEN_FD;
+    if (isolator.socketFolder().isEmpty()) {
+      plan.step("listen", folder.socket().toString(), Integer.toString(descriptor));
+      agent.addAll(List.of("--listen-fd", Integer.toString(descriptor++)));
+      descriptor = events(plan, agent, "--memory-events-fd", group.memoryEvents(), descriptor);
+      descriptor = events(plan, agent, "--process-events-fd", group.processEvents(), descriptor);
+    }
+    new SandboxRoot(
+            spec,
+            folder,
+            users,
+            image,
+            AgentBinary.install(programs),
+            List.of(context.shared(), context.dataFolder()),
+            context.shared().resolve("volumes"),
+            List.of())
+        .plan(plan);
+    plan.boot(bootRecord(booting, image).encode());
+    plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
+    plan.step("environment", "ISOLA_SANDBOX=" + spec.id().value());
+    isolator.plan(
+        plan,
+        new Isolator.Staged(
+            spec, folder, users, network, image.isPresent(), agent, descriptor - LISTEN_FD));
+    byte[] encoded = plan.encode();
+    save(planFile(folder), encoded);
+    return start(spec.id(), encoded, booting.patience());
+  }
+
+  private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
+    Optional<String> name = spec.image().filter(given -> !given.equals(IsolatedSpec.HOST));
+    if (name.isEmpty()) {
+      return Optional.empty();
+    }
+    Files.writeString(imageFile(folder), name.get());
+    return Optional.of(images.use(name.get(), spec.id(), folder.path()));
+  }
+
+  private List<String> agentWords(SandboxId id) {
+    return new ArrayList<>(
+        List.of(
+            SandboxRoot.AGENT,
+            "--report",
+            "--instance",
+            context.instance().value(),
+            "--sandbox",
+            id.value()));
+  }
+
+  private static int events(
+      Plan plan, List<String> agent, String option, Optional<Path> file, int descriptor) {
+    if (file.isEmpty()) {
+      return descriptor;
+    }
+    plan.step("open", file.get().toString(), Integer.toString(descriptor));
+    agent.addAll(List.of(option, Integer.toString(descriptor)));
+    return descriptor + 1;
+  }
+
+  private BootRecord bootRecord(Booting booting, Optional<Image> image) {
+    SandboxSpec spec = booting.spec();
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("LANG", "C.UTF-8");
+    image.ifPresent(found -> env.putAll(found.env()));
+    env.put("ISOLA_SANDBOX", spec.id().value());
+    env.put("ISOLA_INSTANCE", context.instance().value());
+    env.putAll(spec.env());
+    int descriptors = spec.limits().fileDescriptors();
+    BootRecord.Builder boot =
+        BootRecord.builder(spec.id(), booting.record().secret())
+            .cwd(spec.cwd().or(() -> image.flatMap(Image::workdir)).orElse(spec.workspaceMount()))
+            .user(spec.user().or(() -> image.flatMap(Image::user)))
+            .env(env)
+            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
+            .disk(spec.limits().diskMb() * MEGABYTE)
+            .seccomp();
+    isolator
+        .socketFolder()
+        .ifPresent(
+            inside ->
+                boot.socket(Path.of(inside, booting.folder().socket().getFileName().toString())));
+    spec.ttl().ifPresent(boot::deadline);
+    spec.linger().ifPresent(boot::linger);
+    return boot.build();
+  }
+
+  private AgentProcess start(SandboxId id, byte[] plan, Duration patience) {
+    String launcher = AgentBinary.installLauncher(programs).toString();
+    return AgentStarter.start(id, List.of(launcher), plan, patience);
+  }
+
+  @Override
+  public AgentProcess bootAgain(SandboxId id, SandboxFolder folder, Duration patience)
+      throws IOException {
+    return start(id, Files.readAllBytes(planFile(folder)), patience);
+  }
+
+  @Override
+  public void verify(Sandbox sandbox) {
+    isolator.verify(sandbox);
+  }
+
+  @Override
+  public Optional<Freezing> freezing(SandboxId id) {
+    return groups.canFreeze()
+        ? Optional.of(new GroupFreezing(groups.group(context.instance(), id), PATIENCE))
+        : Optional.empty();
+  }
+
+  @Override
+  public UsageReporting measured(SandboxId id, UsageReporting agent) {
+    if (!groups.enforceable().contains(LimitKind.MEMORY)) {
+      return agent;
+    }
+    ControlGroup group = groups.group(context.instance(), id);
+    return () -> {
+      UsageReporting.Usage inside = agent.usage();
+      Reading outside = group.read();
+      return new UsageReporting.Usage(
+          outside.cpuTime(),
+          outside.memoryBytes(),
+          Math.max(outside.memoryPeakBytes(), outside.memoryBytes()),
+          inside.diskBytes(),
+          inside.receivedBytes(),
+          inside.sentBytes(),
+          inside.processes(),
+          inside.uptime());
+    };
+  }
+
+  @Override
+  public void release(SandboxId id, SandboxFolder folder) throws IOException {
+    isolator.release(id, folder);
+    groups.group(context.instance(), id).remove(PATIENCE);
+    if (Files.exists(imageFile(folder))) {
+      images.release(Files.readString(imageFile(folder)), id);
+    }
+  }
+
+  private static Path planFile(SandboxFolder folder) {
+    return folder.path().resolve("plan");
+  }
+
+  private static Path imageFile(SandboxFolder folder) {
+    return folder.path().resolve("image");
+  }
+
+  /** The plan holds the agent's secret: only its owner can read it. */
+  private static void save(Path file, byte[] content) throws IOException {
+    Files.createFile(
+        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    Files.write(file, content);
+  }
+}

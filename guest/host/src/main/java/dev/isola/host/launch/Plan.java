@@ -1,0 +1,55 @@
+package dev.isola.host.launch;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the launcher is told: steps, taken one after the other. The verbs are those of {@code
+ * guest/launcher/src/launch.c}. Holds the agent's secret once {@link #boot} was called.
+ */
+public final class Plan {
+  private final List<byte[][]> steps = new ArrayList<>();
+
+  /** Adds a step. */
+  public Plan step(String... words) {
+    byte[][] step = new byte[words.length][];
+    for (int i = 0; i < words.length; i++) {
+      step[i] = words[i].getBytes(UTF_8);
+    }
+    steps.add(step);
+    return this;
+  }
+
+  /** Adds what the agent reads from its standard input. */
+  public Plan boot(byte[] record) {
+    steps.add(new byte[][] {"boot".getBytes(UTF_8), record});
+    return this;
+  }
+
+  /** Adds the program that is run last. */
+  public Plan run(List<String> words) {
+    List<String> step = new ArrayList<>(words);
+    step.addFirst("run");
+    return step(step.toArray(String[]::new));
+  }
+
+  byte[] encode() {
+    ByteArrayOutputStream out = new ByteArrayOutputStream(4096);
+    for (byte[][] step : steps) {
+      number(out, step.length);
+      for (byte[] word : step) {
+        number(out, word.length);
+        out.writeBytes(word);
+      }
+    }
+    return out.toByteArray();
+  }
+
+  private static void number(ByteArrayOutputStream out, int value) {
+    out.writeBytes(ByteBuffer.allocate(4).putInt(value).array());
+  }
+}

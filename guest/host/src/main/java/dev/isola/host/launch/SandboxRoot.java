@@ -1,0 +1,130 @@
+package dev.isola.host.launch;
+
+import dev.isola.host.image.Image;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The root of a sandbox: what it stands on (the host, read only, or an image beneath a layer of its
+ * own), and on it the workspace, homes, volumes and the agent.
+ *
+ * @param image empty for the host's own root
+ * @param agent the agent's program on the host
+ * @param hidden folders of the server
+ * @param volumes where named volumes lie on the host
+ * @param resolvers name servers it may ask
+ */
+public record SandboxRoot(
+    SandboxSpec spec,
+    SandboxFolder folder,
+    Users users,
+    Optional<Image> image,
+    Path agent,
+    List<Path> hidden,
+    Path volumes,
+    List<String> resolvers) {
+
+  /** Where the agent's program is inside. */
+  public static final String AGENT = "/.isola/agent";
+
+  /** Makes the folders on the host and adds the steps that stage the root. */
+  public void plan(Plan plan) throws IOException {
+    Layer layer = new Layer(folder);
+    if (users.range()) {
+      plan.step("users", "0", users.root(), Integer.toString(Users.COUNT));
+    } else {
+      plan.step("self");
+    }
+    plan.step("stage");
+    if (image.isPresent()) {
+      layer.make(users, "upper", "workspace");
+      layer.makeWork(users);
+      plan.step(
+          "overlay",
+          image.get().rootfs().toString(),
+          layer.of("upper").toString(),
+          layer.work().toString(),
+          "/",
+          "mapped");
+      ownFolder(plan, "/home/user", "755");
+    } else {
+      layer.make(users, "workspace", "home", "root", "tmp", "vartmp");
+      HostBase.plan(plan, hidden);
+      ownFolder(plan, "/var", "755");
+      bind(plan, layer.of("home"), "/home/user");
+      bind(plan, layer.of("root"), "/root");
+      bind(plan, layer.of("tmp"), "/tmp");
+      bind(plan, layer.of("vartmp"), "/var/tmp");
+    }
+    for (String folderName : List.of("/proc", "/dev", "/sys")) {
+      ownFolder(plan, folderName, "755");
+    }
+    plan.step("tmpfs", "/run", "mode=0755,size=16m,uid=" + users.root() + ",gid=" + users.root());
+    EtcFiles.plan(
+        plan, folder.path().resolve("etc"), spec.id().value(), resolvers, image.isEmpty());
+    if (spec.workspacePath().isPresent()) {
+      shared(plan, spec.workspacePath().get(), spec.workspaceMount(), false);
+    } else {
+      bind(plan, layer.of("workspace"), spec.workspaceMount());
+    }
+    for (Volume volume : spec.volumes()) {
+      mount(plan, volume);
+    }
+    plan.step("bind", layer.path().toString(), Layer.INSIDE, "ro");
+    plan.step("bind", agent.toString(), AGENT, "ro");
+  }
+
+  private void ownFolder(Plan plan, String path, String mode) {
+    plan.step("folder", path, mode, users.root(), users.root());
+  }
+
+  private static void bind(Plan plan, Path source, String destination) {
+    plan.step("bind", source.toString(), destination);
+  }
+
+  /** A folder of the host's: owners inside are the owners outside. */
+  private static void shared(Plan plan, Path source, String destination, boolean readOnly) {
+    if (readOnly) {
+      plan.step("bind", source.toString(), destination, "mapped", "ro");
+    } else {
+      plan.step("bind", source.toString(), destination, "mapped");
+    }
+  }
+
+  private void mount(Plan plan, Volume volume) throws IOException {
+    switch (volume.type()) {
+      case BIND -> shared(plan, Path.of(volume.source()), volume.destination(), volume.readOnly());
+      case VOLUME -> shared(plan, named(volume.source()), volume.destination(), volume.readOnly());
+      case TMPFS ->
+          plan.step(
+              "tmpfs",
+              volume.destination(),
+              "mode=0755,size="
+                  + spec.limits().memoryMb()
+                  + "m,uid="
+                  + users.root()
+                  + ",gid="
+                  + users.root()
+                  + (volume.readOnly() ? ",ro" : ""));
+    }
+  }
+
+  /** A volume is made when it is first asked for, and kept; only the server may look into it. */
+  private Path named(String name) throws IOException {
+    Files.createDirectories(
+        volumes,
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Path volume = volumes.resolve(name);
+    if (!Files.isDirectory(volume)) {
+      Files.createDirectories(volume);
+    }
+    return volume;
+  }
+}

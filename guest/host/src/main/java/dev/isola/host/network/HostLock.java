@@ -1,0 +1,88 @@
+package dev.isola.host.network;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * One at a time on this machine: so that the last sandbox that goes does not take the rules away
+ * under the next that comes. It is held for some milliseconds, and the kernel frees it when its
+ * holder dies.
+ */
+final class HostLock implements AutoCloseable {
+  private static final Path FILE = Path.of("/run/isola/network.lock");
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final ReentrantLock HERE = new ReentrantLock();
+
+  private final FileChannel channel;
+
+  private HostLock(FileChannel channel) {
+    this.channel = channel;
+  }
+
+  static HostLock take() throws IOException {
+    long until = System.nanoTime() + PATIENCE.toNanos();
+    try {
+      if (!HERE.tryLock(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
+        throw held();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("waiting for " + FILE + " was interrupted", e);
+    }
+    try {
+      return new HostLock(locked(until));
+    } catch (IOException | RuntimeException e) {
+      HERE.unlock();
+      throw e;
+    }
+  }
+
+  private static FileChannel locked(long until) throws IOException {
+    try {
+      Files.createDirectory(
+          FILE.getParent(),
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException there) {
+      // as it should be
+    }
+    FileChannel channel =
+        FileChannel.open(FILE, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    try {
+      FileLock lock = channel.tryLock();
+      while (lock == null) {
+        if (System.nanoTime() - until >= 0 || Thread.currentThread().isInterrupted()) {
+          throw held();
+        }
+        LockSupport.parkNanos(1_000_000);
+        lock = channel.tryLock();
+      }
+      return channel;
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private static IOException held() {
+    return new IOException("another process holds " + FILE + " for more than " + PATIENCE);
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      channel.close();
+    } finally {
+      HERE.unlock();
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package dev.isola.host.network;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A program of the system, run to its end with a deadline and with nothing of this process's
+ * environment.
+ *
+ * @param words how every command line begins
+ * @param environment besides the path
+ */
+record Program(List<String> words, Map<String, String> environment) {
+  private static final Duration DEADLINE = Duration.ofSeconds(10);
+  private static final int LONGEST_ANSWER = 16 << 20;
+  private static final int LONGEST_COMPLAINT = 300;
+
+  /** Also where the path of an ordinary user does not look. */
+  private static final String PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+  Program {
+    words = List.copyOf(words);
+    environment = Map.copyOf(environment);
+  }
+
+  static Program of(String... words) {
+    return new Program(List.of(words), Map.of());
+  }
+
+  /** Returns the names of those that are not installed. */
+  static List<String> missing(String... names) {
+    return List.of(names).stream().filter(name -> find(name).isEmpty()).toList();
+  }
+
+  private static Optional<Path> find(String name) {
+    return List.of(PATH.split(":")).stream()
+        .map(folder -> Path.of(folder, name))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+
+  /** Returns the same, started by another. */
+  Program by(Program starter) {
+    List<String> all = new ArrayList<>(starter.words);
+    all.addAll(words);
+    return new Program(all, environment);
+  }
+
+  Program with(Map<String, String> more) {
+    return new Program(words, more);
+  }
+
+  /**
+   * Runs it and returns what it said.
+   *
+   * @param input written at once: below the size of a pipe the program gets all of it or nothing,
+   *     even when this process is killed
+   * @throws IOException with the program's own words when it fails
+   */
+  String run(String input, String... arguments) throws IOException {
+    List<String> all = new ArrayList<>(words);
+    all.addAll(List.of(arguments));
+    Process process = start(all);
+    FutureTask<byte[]> said = new FutureTask<>(() -> drain(process));
+    Thread.startVirtualThread(said);
+    try {
+      try (OutputStream in = process.getOutputStream()) {
+        in.write(input.getBytes(StandardCharsets.UTF_8));
+      } catch (IOException e) {
+        // It ended without reading; what it said tells why.
+      }
+      String answer =
+          new String(said.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
+      if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new TimeoutException();
+      }
+      if (process.exitValue() != 0) {
+        throw new IOException(String.join(" ", all) + " failed: " + shortened(answer));
+      }
+      return answer;
+    } catch (TimeoutException e) {
+      throw new IOException(String.join(" ", all) + " did not end in " + DEADLINE, e);
+    } catch (ExecutionException e) {
+      throw new IOException(String.join(" ", all) + " cannot be read", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(String.join(" ", all) + " was interrupted", e);
+    } finally {
+      process.destroyForcibly();
+      process.getInputStream().close();
+    }
+  }
+
+  private Process start(List<String> all) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(all);
+    builder.command().set(0, find(all.getFirst()).map(Path::toString).orElse(all.getFirst()));
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    builder.environment().put("PATH", PATH);
+    builder.environment().put("LC_ALL", "C");
+    builder.directory(Path.of("/").toFile());
+    builder.redirectErrorStream(true);
+    return builder.start();
+  }
+
+  private static byte[] drain(Process process) throws IOException {
+    return process.getInputStream().readNBytes(LONGEST_ANSWER);
+  }
+
+  private static String shortened(String answer) {
+    String line = answer.strip().replaceAll("\\s+", " ");
+    return line.length() > LONGEST_COMPLAINT ? line.substring(0, LONGEST_COMPLAINT) + "…" : line;
+  }
+}

@@ -1,0 +1,103 @@
+package dev.isola.host.network;
+
+import dev.isola.link.local.AgentProcess;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.SandboxId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * For an ordinary user: a process on the host, slirp4netns, takes the sandbox's packets from an
+ * interface inside and speaks for it with sockets of its own. What must not be reached is refused
+ * by routes inside. Going around them by binding to the interface does not help: slirp4netns
+ * answers no question for an address but its own two.
+ */
+final class RelayedWay implements Way {
+  private static final String ADDRESS = "10.0.2.100";
+  private static final String GATEWAY = "10.0.2.2";
+  private static final String RESOLVER = "10.0.2.3";
+  private static final Path TUN = Path.of("/dev/net/tun");
+
+  private final InstanceId instance;
+
+  RelayedWay(InstanceId instance) {
+    this.instance = instance;
+  }
+
+  @Override
+  public Requirement find() {
+    List<String> missing =
+        Program.missing("slirp4netns", "ip", "unshare", "nsenter", "setsid", "tail", "sh");
+    if (!missing.isEmpty()) {
+      return requirement(
+          "not installed: " + String.join(", ", missing),
+          "install slirp4netns, iproute2, util-linux and coreutils");
+    }
+    if (!Files.isReadable(TUN) || !Files.isWritable(TUN)) {
+      return requirement(TUN + " cannot be opened", "as root: chmod 666 " + TUN);
+    }
+    try {
+      Program.of("ip")
+          .by(Program.of("unshare", "--user", "--map-root-user", "--net"))
+          .run("", "tuntap", "add", "dev", "eth0", "mode", "tap");
+      return new Requirement("network mode bridge", false, true, "by slirp4netns", "");
+    } catch (IOException e) {
+      return requirement(
+          String.valueOf(e.getMessage()),
+          "allow user namespaces: user.max_user_namespaces above 0");
+    }
+  }
+
+  private static Requirement requirement(String detail, String fix) {
+    return new Requirement("network mode bridge", false, false, detail, fix);
+  }
+
+  /**
+   * What comes in is not held back: the kernel shapes what leaves, and in is out of our process.
+   */
+  @Override
+  public boolean limitsBandwidth() {
+    return false;
+  }
+
+  /** The process asks the host's own server, wherever it is. */
+  @Override
+  public List<String> resolvers() {
+    return List.of(RESOLVER);
+  }
+
+  @Override
+  public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) throws IOException {
+    Relay relay = new Relay(instance, id);
+    relay.end();
+    relay.start(agent.pid());
+    Program.of("ip")
+        .by(
+            Program.of(
+                "nsenter",
+                "--preserve-credentials",
+                "--user=/proc/" + agent.pid() + "/ns/user",
+                "--net=/proc/" + agent.pid() + "/ns/net"))
+        .run(
+            """
+            link set lo up
+            link set eth0 addrgenmode none
+            addr add %1$s/32 dev eth0
+            link set eth0 up
+            %2$sroute replace %3$s/32 dev eth0 scope link
+            route replace default via %4$s dev eth0 onlink
+            """
+                .formatted(ADDRESS, Refused.prohibitions(), RESOLVER, GATEWAY),
+            "-batch",
+            "-");
+    return new Attachment(ADDRESS, GATEWAY);
+  }
+
+  @Override
+  public void remove(SandboxId id) throws IOException {
+    new Relay(instance, id).end();
+  }
+}

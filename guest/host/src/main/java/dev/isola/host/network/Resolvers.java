@@ -1,0 +1,63 @@
+package dev.isola.host.network;
+
+import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The host's name servers, as far as a sandbox can use them. A server on the host itself cannot be
+ * used, for nothing on the host can be reached; the servers behind systemd's own are taken instead.
+ * No public one is put in their place: whom a machine asks for names is its owner's to say.
+ */
+final class Resolvers {
+  private static final List<Path> FILES =
+      List.of(Path.of("/etc/resolv.conf"), Path.of("/run/systemd/resolve/resolv.conf"));
+  private static final int MOST = 3;
+
+  private Resolvers() {}
+
+  static List<String> ofTheHost() throws IOException {
+    for (Path file : FILES) {
+      if (Files.isReadable(file)) {
+        List<String> found = new ArrayList<>();
+        for (Inet4Address server : parse(Files.readAllLines(file, StandardCharsets.ISO_8859_1))) {
+          if (NetworkInterface.getByInetAddress(server) == null) {
+            found.add(server.getHostAddress());
+          }
+        }
+        if (!found.isEmpty()) {
+          return found.subList(0, Math.min(MOST, found.size()));
+        }
+      }
+    }
+    return List.of();
+  }
+
+  /** Returns the servers that may be on another machine. Sandboxes have no IPv6. */
+  static List<Inet4Address> parse(List<String> lines) {
+    List<Inet4Address> found = new ArrayList<>();
+    for (String line : lines) {
+      String[] words = line.trim().split("\\s+");
+      if (words.length > 1 && words[0].equals("nameserver")) {
+        try {
+          InetAddress address = InetAddress.ofLiteral(words[1]);
+          if (address instanceof Inet4Address server
+              && !server.isLoopbackAddress()
+              && !server.isAnyLocalAddress()
+              && !found.contains(server)) {
+            found.add(server);
+          }
+        } catch (IllegalArgumentException notAnAddress) {
+          // The host's own resolver ignores it too.
+        }
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,204 @@
+package dev.isola.host.network;
+
+import dev.isola.host.network.Block.Place;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.SandboxId;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * For root: a pair of interfaces, one end in the sandbox, packets passed on by the kernel under the
+ * host's address. The host's end has no address and answers no question for one; what the sandbox
+ * must not reach is refused three times: by the host's rules, by routes inside, and by there being
+ * nobody at the gateway.
+ */
+final class RoutedWay implements Way {
+  private static final Program IP = Program.of("ip");
+  private static final Program TC = Program.of("tc");
+  private static final long LARGEST_PACKET = 128 << 10;
+  private static final String FIX =
+      "install iproute2, nftables and util-linux, and run as root of the host or give the container"
+          + " CAP_NET_ADMIN, CAP_SYS_ADMIN and a writable /proc/sys/net";
+
+  private final InstanceId instance;
+  private final Rules rules;
+  private volatile boolean limits;
+
+  RoutedWay(InstanceId instance) {
+    this.instance = instance;
+    this.rules = new Rules(instance);
+  }
+
+  @Override
+  public Requirement find() {
+    List<String> missing = Program.missing("ip", "nft", "unshare", "nsenter");
+    if (!missing.isEmpty()) {
+      return requirement(false, "not installed: " + String.join(", ", missing));
+    }
+    if (!Forwarding.settable()) {
+      return requirement(false, "/proc/sys/net cannot be written");
+    }
+    Program alone = Program.of("unshare", "--net");
+    try {
+      Program.of("nft").by(alone).run(rules.text(List.of()), "-f", "-");
+      String pair = "ip link add name isola-2 type veth peer name eth0";
+      Program.of("sh", "-c", pair).by(alone).run("");
+      limits = limited(alone, pair + " && tc qdisc add dev isola-2 " + shaper(1));
+      return requirement(true, limits ? "by veth, nftables and tc" : "by veth and nftables");
+    } catch (IOException e) {
+      return requirement(false, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static boolean limited(Program alone, String script) {
+    try {
+      Program.of("sh", "-c", script).by(alone).run("");
+      return true;
+    } catch (IOException noShaper) {
+      return false;
+    }
+  }
+
+  private static Requirement requirement(boolean present, String detail) {
+    return new Requirement("network mode bridge", false, present, detail, present ? "" : FIX);
+  }
+
+  @Override
+  public boolean limitsBandwidth() {
+    return limits;
+  }
+
+  @Override
+  public List<String> resolvers() throws IOException {
+    return Resolvers.ofTheHost();
+  }
+
+  @Override
+  public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) throws IOException {
+    List<String> resolvers = resolvers();
+    Place place = connect(id, agent, resolvers);
+    Path settings = Path.of("/proc/sys/net/ipv4/conf", place.link());
+    Files.writeString(settings.resolve("forwarding"), "1");
+    Files.writeString(settings.resolve("rp_filter"), "1");
+    Files.writeString(settings.resolve("arp_ignore"), "1");
+    Program inside = Program.of("nsenter", "--net=/proc/" + agent.pid() + "/ns/net");
+    if (limits) {
+      String shaper = shaper(bandwidthMbps);
+      TC.run("qdisc add dev " + place.link() + " " + shaper + "\n", "-batch", "-");
+      TC.by(inside).run("qdisc add dev eth0 " + shaper + "\n", "-batch", "-");
+    }
+    IP.by(inside).run(insideBatch(place, resolvers), "-batch", "-");
+    return new Attachment(place.address(), Block.GATEWAY);
+  }
+
+  /** Makes the pair, one end of it in the sandbox, in the first place that is free. */
+  private Place connect(SandboxId id, AgentProcess agent, List<String> resolvers)
+      throws IOException {
+    try (HostLock _ = HostLock.take()) {
+      List<Link> links = Link.all();
+      removeLinks(id, links);
+      rules.apply(resolvers);
+      Forwarding.open();
+      IOException last = new IOException("no address is free in " + Block.RANGE.text());
+      for (Place place :
+          Block.places(id, links.stream().map(Link::name).collect(Collectors.toSet()))) {
+        try {
+          IP.run(outsideBatch(id, place, agent.pid()), "-batch", "-");
+          return place;
+        } catch (IOException e) {
+          if (!String.valueOf(e.getMessage()).contains("File exists")) {
+            throw e;
+          }
+          last = e;
+        }
+      }
+      throw last;
+    }
+  }
+
+  private String outsideBatch(SandboxId id, Place place, long pid) {
+    return """
+    link add name %1$s group %2$s address %3$s type veth peer name eth0 address %4$s netns %5$d
+    link set dev %1$s addrgenmode none alias %6$s
+    link set dev %1$s up
+    neigh add %7$s lladdr %4$s dev %1$s nud permanent
+    route add %7$s/32 dev %1$s
+    """
+        .formatted(
+            place.link(),
+            Link.group(instance),
+            place.hostMac(),
+            place.sandboxMac(),
+            pid,
+            Link.alias(instance, id),
+            place.address());
+  }
+
+  private static String insideBatch(Place place, List<String> resolvers) throws IOException {
+    StringBuilder batch =
+        new StringBuilder(
+            """
+            link set lo up
+            link set eth0 addrgenmode none
+            addr add %1$s/32 dev eth0
+            link set eth0 up
+            neigh add %2$s lladdr %3$s dev eth0 nud permanent
+            """
+                .formatted(place.address(), Block.GATEWAY, place.hostMac()));
+    batch.append(Refused.prohibitions());
+    for (String resolver : resolvers) {
+      if (Refused.contains(InetAddress.ofLiteral(resolver))) {
+        batch.append(
+            "route replace %s/32 via %s dev eth0 onlink\n".formatted(resolver, Block.GATEWAY));
+      }
+    }
+    return batch
+        .append("route replace default via " + Block.GATEWAY + " dev eth0 onlink\n")
+        .toString();
+  }
+
+  /** A bucket of 10 ms, and never less than the largest packet the kernel makes. */
+  private static String shaper(int mbps) {
+    return "root tbf rate %dmbit burst %d latency 100ms"
+        .formatted(mbps, Math.max(LARGEST_PACKET, mbps * 1250L));
+  }
+
+  @Override
+  public void remove(SandboxId id) throws IOException {
+    try (HostLock _ = HostLock.take()) {
+      removeLinks(id, Link.all());
+      List<Link> left = Link.all();
+      if (left.stream().noneMatch(link -> link.group().equals(Link.group(instance)))) {
+        rules.remove();
+      }
+      if (left.isEmpty()) {
+        Forwarding.shut();
+      }
+    }
+  }
+
+  private void removeLinks(SandboxId id, List<Link> links) throws IOException {
+    for (Link link : links) {
+      if (link.alias().equals(Link.alias(instance, id))) {
+        remove(link);
+      }
+    }
+  }
+
+  /** It may be going away by itself just now, with the sandbox's last process. */
+  private static void remove(Link link) throws IOException {
+    try {
+      IP.run("", "link", "delete", "dev", link.name());
+    } catch (IOException e) {
+      if (Link.all().contains(link)) {
+        throw e;
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.isola.host.network;
+
+import dev.isola.link.local.AgentProcess;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.SandboxId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** How packets leave a sandbox: through the kernel for root, through a process for others. */
+sealed interface Way permits RoutedWay, RelayedWay {
+  /** Returns the way of the user this process runs as. */
+  static Way of(InstanceId instance) {
+    return isRoot() ? new RoutedWay(instance) : new RelayedWay(instance);
+  }
+
+  /** Tries it in namespaces of its own, so that the host notices nothing. */
+  Requirement find();
+
+  /** Tells whether what goes in and out is held to the limit. Asked after {@link #find}. */
+  boolean limitsBandwidth();
+
+  /** Returns the name servers a sandbox is told. */
+  List<String> resolvers() throws IOException;
+
+  Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) throws IOException;
+
+  void remove(SandboxId id) throws IOException;
+
+  private static boolean isRoot() {
+    try {
+      return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
+  }
+}

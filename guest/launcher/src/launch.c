@@ -1,0 +1,375 @@
+/*
+ * Boots a sandbox: joins its control groups, puts its root together in a mount namespace of its own, enters its user
+ * namespace and becomes the program that isolates it (bubblewrap, an OCI runtime). All of it ends with the sandbox's
+ * processes; nothing is mounted where the host could see it. Reads a plan on its standard input, waits until the agent
+ * says that it is ready, and prints one line: "ready pid=P start=T namespaces=pid" or "error WHY".
+ *
+ * Steps of a plan, one after the other (PATH is inside the sandbox, FILE on the host):
+ *   cgroup FILE                       join: write 0 to a cgroup.procs
+ *   score N                           oom_score_adj
+ *   network FILE                      enter a network namespace
+ *   users INSIDE OUTSIDE COUNT        a user namespace for `mapped` mounts and `enter`
+ *   self                              be root in a user namespace of our own; for who is not root
+ *   stage                             a mount namespace, and an empty root in it
+ *   folder PATH MODE UID GID          link TARGET PATH          file PATH MODE CONTENT
+ *   bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS
+ *   overlay LOWER UPPER WORK PATH [mapped] [self]               mask PATH
+ *   listen FILE N                     a unix socket that listens, as descriptor N
+ *   open FILE N                       a file, readable, as descriptor N
+ *   boot BYTES                        what the agent reads from its standard input
+ *   environment NAME=VALUE            of the program
+ *   enter                             become root of the user namespace made by `users`
+ *   run PROGRAM ARGUMENT...           last
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mounts.h"
+#include "plan.h"
+
+enum { OUT_OF_THE_WAY = 100, ENVIRONMENT_MAX = 64, BACKLOG = 16 };
+
+static int users_fd = -1;
+static bool own_namespace;
+static char *environment[ENVIRONMENT_MAX + 1];
+static int variables;
+
+static void fail(const char *format, ...)
+{
+    int error = errno;
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    if (error) fprintf(stderr, ": %s", strerror(error));
+    fputc('\n', stderr);
+    _exit(1);
+}
+
+static int high(int fd)
+{
+    if (fd < 0) return -1;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    close(fd);
+    return moved;
+}
+
+/* Opens what mounts are made from: in our own mount namespace, and before the stage covers anything. */
+static void open_sources(struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        struct step *s = &plan->steps[i];
+        int count = strcmp(s->words[0], "bind") == 0 ? 1 : strcmp(s->words[0], "overlay") == 0 ? 3 : 0;
+        for (int k = 0; k < count && k + 1 < s->count; k++) {
+            s->sources[k] = high(open(s->words[k + 1], O_PATH | O_CLOEXEC));
+            if (s->sources[k] < 0) fail("cannot open %s", s->words[k + 1]);
+        }
+    }
+}
+
+static bool write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return ok;
+}
+
+static bool has(const struct step *s, const char *word)
+{
+    for (int i = 1; i < s->count; i++)
+        if (strcmp(s->words[i], word) == 0) return true;
+    return false;
+}
+
+/* A user namespace with a range of users, held by a descriptor; its maker is gone at once. */
+static void make_users(const struct step *s)
+{
+    int made[2];
+    if (pipe2(made, O_CLOEXEC) != 0) fail("pipe");
+    pid_t holder = fork();
+    if (holder < 0) fail("fork");
+    if (holder == 0) {
+        char word = unshare(CLONE_NEWUSER) == 0 ? 'y' : 'n';
+        if (write(made[1], &word, 1) != 1) _exit(1);
+        pause();
+        _exit(0);
+    }
+    char word = 'n', path[64], line[128];
+    bool ok = read(made[0], &word, 1) == 1 && word == 'y';
+    if (!ok) errno = EPERM;
+    snprintf(line, sizeof line, "%s %s %s", s->words[1], s->words[2], s->words[3]);
+    snprintf(path, sizeof path, "/proc/%d/uid_map", (int)holder);
+    ok = ok && write_text(path, line);
+    snprintf(path, sizeof path, "/proc/%d/gid_map", (int)holder);
+    ok = ok && write_text(path, line);
+    snprintf(path, sizeof path, "/proc/%d/ns/user", (int)holder);
+    users_fd = ok ? high(open(path, O_RDONLY | O_CLOEXEC)) : -1;
+    int error = errno;
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    close(made[0]);
+    close(made[1]);
+    errno = error;
+    if (users_fd < 0) fail("cannot make a user namespace");
+}
+
+static void become_own_root(void)
+{
+    char uids[64], gids[64];
+    snprintf(uids, sizeof uids, "0 %u 1", (unsigned)geteuid());
+    snprintf(gids, sizeof gids, "0 %u 1", (unsigned)getegid());
+    if (unshare(CLONE_NEWUSER) != 0) fail("cannot make a user namespace");
+    write_text("/proc/self/setgroups", "deny"); /* absent on old kernels */
+    if (!write_text("/proc/self/uid_map", uids) || !write_text("/proc/self/gid_map", gids))
+        fail("cannot map the user into a user namespace");
+    own_namespace = true;
+}
+
+static void enter_users(void)
+{
+    if (setns(users_fd, CLONE_NEWUSER) != 0 || setgroups(0, NULL) != 0 || setresgid(0, 0, 0) != 0
+        || setresuid(0, 0, 0) != 0)
+        fail("cannot enter the user namespace");
+}
+
+static void give(int fd, const char *number, const char *what)
+{
+    if (fd < 0 || dup2(fd, atoi(number)) < 0) fail("cannot open %s", what);
+}
+
+static void listen_on(const char *path, const char *number)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    errno = ENAMETOOLONG;
+    if (strlen(path) >= sizeof address.sun_path) fail("cannot listen on %s", path);
+    strcpy(address.sun_path, path);
+    unlink(path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0600) != 0
+        || listen(fd, BACKLOG) != 0)
+        fail("cannot listen on %s", path);
+    give(high(fd), number, path);
+}
+
+static void hand_over(const struct step *s)
+{
+    int fd = memfd_create("isola-boot", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, s->words[1], s->lengths[1]) != (ssize_t)s->lengths[1] || lseek(fd, 0, SEEK_SET) != 0
+        || dup2(fd, 0) != 0)
+        fail("cannot hand over the boot record");
+    close(fd);
+}
+
+static void need(const struct step *s, int arguments)
+{
+    errno = 0;
+    if (s->count < arguments + 1) fail("the plan's step %s has too few words", s->words[0]);
+}
+
+static bool is(const struct step *s, const char *verb, int arguments)
+{
+    if (strcmp(s->words[0], verb) != 0) return false;
+    need(s, arguments);
+    return true;
+}
+
+/* Steps that build the root. True when it was one. */
+static bool take_mount_step(struct plan *plan, const struct step *s)
+{
+    struct mount_options options = {has(s, "ro"), has(s, "mapped"), has(s, "deep")};
+    bool ok;
+    if (is(s, "stage", 0)) {
+        ok = unshare(CLONE_NEWNS) == 0;
+        if (ok) open_sources(plan);
+        ok = ok && stage_open();
+    } else if (is(s, "folder", 4)) {
+        ok = stage_folder(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), (uid_t)strtoul(s->words[3], NULL, 10),
+                          (gid_t)strtoul(s->words[4], NULL, 10));
+    } else if (is(s, "file", 3)) {
+        ok = stage_file(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), s->words[3], s->lengths[3]);
+    } else if (is(s, "link", 2)) {
+        ok = stage_link(s->words[1], s->words[2]);
+    } else if (is(s, "bind", 2)) {
+        ok = stage_bind(s->sources[0], s->words[2], options, users_fd);
+    } else if (is(s, "tmpfs", 2)) {
+        ok = stage_tmpfs(s->words[1], s->words[2]);
+    } else if (is(s, "overlay", 4)) {
+        ok = stage_overlay(s->sources[0], s->sources[1], s->sources[2], s->words[4], options.mapped, own_namespace,
+                           users_fd);
+    } else if (is(s, "mask", 1)) {
+        ok = stage_mask(s->words[1]);
+    } else {
+        return false;
+    }
+    if (!ok) fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
+    return true;
+}
+
+static void take_step(struct plan *plan, struct step *s)
+{
+    if (take_mount_step(plan, s)) return;
+    if (is(s, "cgroup", 1)) {
+        if (!write_text(s->words[1], "0")) fail("cannot join %s", s->words[1]);
+    } else if (is(s, "score", 1)) {
+        write_text("/proc/self/oom_score_adj", s->words[1]); /* who may not lower it keeps what it has */
+    } else if (is(s, "network", 1)) {
+        int fd = open(s->words[1], O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) fail("cannot enter the network %s", s->words[1]);
+        close(fd);
+    } else if (is(s, "users", 3)) {
+        make_users(s);
+    } else if (is(s, "self", 0)) {
+        become_own_root();
+    } else if (is(s, "enter", 0)) {
+        enter_users();
+    } else if (is(s, "listen", 2)) {
+        listen_on(s->words[1], s->words[2]);
+    } else if (is(s, "open", 2)) {
+        give(high(open(s->words[1], O_RDONLY | O_CLOEXEC)), s->words[2], s->words[1]);
+    } else if (is(s, "boot", 1)) {
+        hand_over(s);
+    } else if (is(s, "environment", 1)) {
+        if (variables == ENVIRONMENT_MAX) fail("too many variables");
+        environment[variables++] = s->words[1];
+    } else if (is(s, "run", 1)) {
+        execvpe(s->words[1], s->words + 1, environment);
+        fail("cannot execute %s", s->words[1]);
+    } else {
+        errno = 0;
+        fail("the plan has an unknown step: %s", s->words[0]);
+    }
+}
+
+static void follow(struct plan *plan, int report, int errors)
+{
+    setsid();
+    signal(SIGPIPE, SIG_DFL);
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    if (dup2(report, 1) < 0 || dup2(errors, 2) < 0) _exit(1);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0) dup2(null, 0);
+    /* Descriptors 3 to 9 are given out by the plan; what we were given ourselves goes nowhere. */
+    for (int fd = 3; fd < OUT_OF_THE_WAY; fd++) close(fd);
+    for (int i = 0; i < plan->count; i++) take_step(plan, &plan->steps[i]);
+    errno = 0;
+    fail("the plan has no step run");
+}
+
+static unsigned long long start_time(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) return 0;
+    text[n] = 0;
+    char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* The next words of the sandbox and, told by the kernel, who says them, as the host numbers processes. */
+static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
+{
+    union { char bytes[CMSG_SPACE(sizeof(struct ucred))]; struct cmsghdr align; } control;
+    struct iovec piece = {text, room};
+    struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(fd, &m, 0);
+    for (struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL; c; c = CMSG_NXTHDR(&m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred sender;
+            memcpy(&sender, CMSG_DATA(c), sizeof sender);
+            *who = sender.pid;
+        }
+    return n;
+}
+
+/* What was said on the way, in one line. */
+static void complain(char *text, size_t length)
+{
+    while (length && (text[length - 1] == '\n' || text[length - 1] == ' ')) length--;
+    text[length] = 0;
+    for (char *p = text; *p; p++)
+        if (*p == '\n' || *p == '\r') *p = ' ';
+    printf("error %s\n", length ? text : "the sandbox ended before it was ready");
+}
+
+static int await_ready(int report, int errors)
+{
+    char said[700], text[256];
+    size_t length = 0;
+    struct pollfd watched[2] = {{report, POLLIN, 0}, {errors, POLLIN, 0}};
+    while (watched[0].fd >= 0 || watched[1].fd >= 0) {
+        if (poll(watched, 2, -1) < 0 && errno != EINTR) break;
+        if (watched[1].fd >= 0 && watched[1].revents) {
+            char more[256];
+            ssize_t n = read(errors, more, sizeof more);
+            if (n <= 0) watched[1].fd = -1;
+            for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = more[i];
+        }
+        if (watched[0].fd >= 0 && watched[0].revents) {
+            pid_t who = 0;
+            ssize_t n = hear(report, text, sizeof text - 1, &who);
+            if (n <= 0) {
+                watched[0].fd = -1;
+                continue;
+            }
+            text[n] = 0;
+            if (strncmp(text, "ready", 5) == 0 && who > 0) {
+                printf("ready pid=%d start=%llu namespaces=pid\n", (int)who, start_time(who));
+                return 0;
+            }
+            for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = text[i];
+        }
+    }
+    complain(said, length);
+    return 1;
+}
+
+int main(void)
+{
+    static struct plan plan;
+    const char *problem = plan_read(0, &plan);
+    int report[2], errors[2], yes = 1;
+    if (problem) {
+        printf("error %s\n", problem);
+        return 1;
+    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, report) != 0 || pipe2(errors, O_CLOEXEC) != 0
+        || setsockopt(report[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0) {
+        printf("error %s\n", strerror(errno));
+        return 1;
+    }
+    pid_t child = fork();
+    if (child < 0) {
+        printf("error %s\n", strerror(errno));
+        return 1;
+    }
+    if (child == 0) follow(&plan, high(report[1]), high(errors[1]));
+    close(report[1]);
+    close(errors[1]);
+    return await_ready(report[0], errors[0]);
+}

@@ -1,0 +1,231 @@
+#include "mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Not in every libc yet. */
+#ifndef OPEN_TREE_CLONE
+#define OPEN_TREE_CLONE 1
+#endif
+#ifndef MOVE_MOUNT_F_EMPTY_PATH
+#define MOVE_MOUNT_F_EMPTY_PATH 0x00000004
+#endif
+#ifndef MOVE_MOUNT_T_EMPTY_PATH
+#define MOVE_MOUNT_T_EMPTY_PATH 0x00000040
+#endif
+#ifndef SYS_open_tree
+#define SYS_open_tree 428
+#define SYS_move_mount 429
+#endif
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442
+#endif
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
+enum { ATTR_RDONLY = 0x1, ATTR_NOSUID = 0x2, ATTR_NODEV = 0x4, ATTR_IDMAP = 0x00100000 };
+struct attributes { uint64_t set, clear, propagation, userns; };
+struct how { uint64_t flags, mode, resolve; };
+enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02 };
+
+static int root_fd = -1;
+static int empty_file = -1;
+
+static int set_attributes(int fd, struct attributes *attributes, bool recursive)
+{
+    unsigned flags = AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0);
+    return (int)syscall(SYS_mount_setattr, fd, "", flags, attributes, sizeof *attributes);
+}
+
+/* Opens a path of the sandbox: links in it lead to where they lead inside, never out of the stage. */
+static int open_inside(const char *path, uint64_t flags)
+{
+    struct how how = {.flags = flags | O_CLOEXEC, .resolve = IN_ROOT | NO_MAGICLINKS};
+    return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+}
+
+bool stage_open(void)
+{
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
+        || mount("isola", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=16m") != 0
+        || mkdir(STAGE_ROOT, 0755) != 0)
+        return false;
+    root_fd = open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    empty_file = open(STAGE "/empty", O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    return root_fd >= 0 && empty_file >= 0;
+}
+
+/* Opens the folder that holds `path`, made when missing, and tells the last name. */
+static int open_parent(const char *path, char *name, size_t room)
+{
+    char folders[PATH_MAX];
+    if (snprintf(folders, sizeof folders, "%s", path) >= (int)sizeof folders) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    size_t length = strlen(folders);
+    while (length > 1 && folders[length - 1] == '/') folders[--length] = 0;
+    char *slash = strrchr(folders, '/');
+    if (!slash || !slash[1] || strlen(slash + 1) >= room) {
+        errno = EINVAL;
+        return -1;
+    }
+    strcpy(name, slash + 1);
+    *slash = 0;
+    if (slash == folders) return open_inside("/", O_PATH | O_DIRECTORY);
+    int fd = open_inside(folders, O_PATH | O_DIRECTORY);
+    if (fd >= 0 || errno != ENOENT) return fd;
+    return stage_folder(folders, 0755, (uid_t)-1, (gid_t)-1) ? open_inside(folders, O_PATH | O_DIRECTORY) : -1;
+}
+
+static bool close_after(int fd, bool ok)
+{
+    int error = errno;
+    close(fd);
+    errno = error;
+    return ok;
+}
+
+bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid)
+{
+    char name[NAME_MAX + 1];
+    if (strcmp(path, "/") == 0) return true;
+    int parent = open_parent(path, name, sizeof name);
+    if (parent < 0) return false;
+    bool made = mkdirat(parent, name, mode) == 0;
+    if (!made && errno != EEXIST) return close_after(parent, false);
+    /* What an image has there already stays as it is. */
+    bool ok = !made
+              || (fchownat(parent, name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 && fchmodat(parent, name, mode, 0) == 0);
+    return close_after(parent, ok);
+}
+
+bool stage_file(const char *path, mode_t mode, const char *content, size_t length)
+{
+    char name[NAME_MAX + 1];
+    int parent = open_parent(path, name, sizeof name);
+    if (parent < 0) return false;
+    unlinkat(parent, name, 0);
+    int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    close(parent);
+    if (fd < 0) return false;
+    bool ok = write(fd, content, length) == (ssize_t)length && fchmod(fd, mode) == 0;
+    return close_after(fd, ok);
+}
+
+bool stage_link(const char *target, const char *path)
+{
+    char name[NAME_MAX + 1];
+    int parent = open_parent(path, name, sizeof name);
+    return parent >= 0 && close_after(parent, symlinkat(target, parent, name) == 0);
+}
+
+/* Something to mount on: what is there, or a folder for a folder and an empty file for anything else. */
+static int open_point(const char *path, bool folder)
+{
+    int fd = open_inside(path, O_PATH);
+    if (fd >= 0 || errno != ENOENT) return fd;
+    char name[NAME_MAX + 1];
+    int parent = open_parent(path, name, sizeof name);
+    if (parent < 0) return -1;
+    bool ok;
+    if (folder) {
+        ok = mkdirat(parent, name, 0755) == 0;
+    } else {
+        int file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        ok = file >= 0 && close(file) == 0;
+    }
+    if (!close_after(parent, ok)) return -1;
+    return open_inside(path, O_PATH);
+}
+
+static bool move_to(int tree, const char *path, bool folder)
+{
+    int point = open_point(path, folder);
+    if (point < 0) return false;
+    bool ok = syscall(SYS_move_mount, tree, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+    return close_after(point, ok);
+}
+
+static int clone_tree(int source, struct mount_options options, int userns)
+{
+    unsigned flags = OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | (options.recursive ? AT_RECURSIVE : 0);
+    int tree = (int)syscall(SYS_open_tree, source, "", flags);
+    if (tree < 0) return -1;
+    struct attributes attributes = {.set = ATTR_NODEV | ATTR_NOSUID | (options.read_only ? ATTR_RDONLY : 0)};
+    if (set_attributes(tree, &attributes, options.recursive) != 0) goto failed;
+    if (options.mapped && userns >= 0) {
+        struct attributes map = {.set = ATTR_IDMAP, .userns = (uint64_t)userns};
+        if (set_attributes(tree, &map, options.recursive) != 0) goto failed;
+    }
+    return tree;
+failed:
+    close_after(tree, false);
+    return -1;
+}
+
+bool stage_bind(int source, const char *path, struct mount_options options, int userns)
+{
+    struct stat s;
+    if (fstat(source, &s) != 0) return false;
+    int tree = clone_tree(source, options, userns);
+    return tree >= 0 && close_after(tree, move_to(tree, path, S_ISDIR(s.st_mode)));
+}
+
+bool stage_tmpfs(const char *path, const char *options)
+{
+    int point = open_point(path, true);
+    if (point < 0) return false;
+    char at[64];
+    snprintf(at, sizeof at, "/proc/self/fd/%d", point);
+    return close_after(point, mount("isola", at, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0);
+}
+
+bool stage_mask(const char *path)
+{
+    int there = open_inside(path, O_PATH);
+    if (there < 0) return errno == ENOENT || errno == ENOTDIR;
+    struct stat s;
+    bool folder = fstat(there, &s) == 0 && S_ISDIR(s.st_mode);
+    close(there);
+    if (folder) return stage_tmpfs(path, "mode=0755,size=4k,ro");
+    return stage_bind(empty_file, path, (struct mount_options){.read_only = true}, -1);
+}
+
+bool stage_overlay(int lower, int upper, int work, const char *path, bool mapped, bool own_namespace, int userns)
+{
+    static int number;
+    char layer[64], options[256], at[64];
+    snprintf(layer, sizeof layer, STAGE "/layer%d", number++);
+    /* The layer needs a place: an overlay cannot be made from a tree that is mounted nowhere. */
+    struct mount_options as = {.read_only = true, .mapped = mapped};
+    int tree = clone_tree(lower, as, userns);
+    if (tree < 0) return false;
+    bool ok = mkdir(layer, 0700) == 0 && syscall(SYS_move_mount, tree, "", AT_FDCWD, layer, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    if (!close_after(tree, ok)) return false;
+    snprintf(options, sizeof options, "lowerdir=%s,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s", layer, upper,
+             work, own_namespace ? ",userxattr" : "");
+    int point = open_point(path, true);
+    if (point < 0) return false;
+    snprintf(at, sizeof at, "/proc/self/fd/%d", point);
+    ok = mount("isola", at, "overlay", MS_NOSUID | MS_NODEV, options) == 0;
+    close_after(point, ok);
+    if (!ok) return false;
+    if (strcmp(path, "/") == 0) { /* what comes next goes into it, not beneath it */
+        close(root_fd);
+        root_fd = open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    return root_fd >= 0;
+}

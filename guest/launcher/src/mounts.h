@@ -1,0 +1,30 @@
+/* Mounts of the stage: the sandbox's root as it is put together in a mount namespace of its own. */
+#ifndef ISOLA_MOUNTS_H
+#define ISOLA_MOUNTS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Where the stage is: a private tmpfs over this folder, the sandbox's root in it. */
+#define STAGE "/tmp"
+#define STAGE_ROOT STAGE "/root"
+
+/* What a mount may be besides readable and writable. */
+struct mount_options {
+    bool read_only;
+    bool mapped;    /* owners are seen through the sandbox's user namespace */
+    bool recursive; /* with what is mounted beneath */
+};
+
+/* All return false with errno; paths are inside the sandbox unless they are descriptors. */
+bool stage_open(void);
+bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid);
+bool stage_file(const char *path, mode_t mode, const char *content, size_t length);
+bool stage_link(const char *target, const char *path);
+bool stage_bind(int source, const char *path, struct mount_options options, int userns);
+bool stage_tmpfs(const char *path, const char *options);
+bool stage_overlay(int lower, int upper, int work, const char *path, bool mapped, bool own_namespace, int userns);
+/* Covers what is there with nothing: a folder with an empty one, anything else with an empty file. */
+bool stage_mask(const char *path);
+
+#endif

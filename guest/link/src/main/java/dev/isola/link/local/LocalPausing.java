@@ -1,0 +1,192 @@
+package dev.isola.link.local;
+
+import dev.isola.link.AgentSandbox;
+import dev.isola.link.local.SandboxFolders.Known;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Pauses local sandboxes: in memory where the booter can freeze, to the file system by ending the
+ * processes and booting again. What state a sandbox is in is told by the freezer and the record, so
+ * any process of the instance sees the same.
+ */
+final class LocalPausing {
+  private final Booter booter;
+  private final SandboxFolders folders;
+  private final Turns turns;
+  private final Map<SandboxId, AgentSandbox> attached;
+
+  LocalPausing(
+      Booter booter, SandboxFolders folders, Turns turns, Map<SandboxId, AgentSandbox> attached) {
+    this.booter = booter;
+    this.folders = folders;
+    this.turns = turns;
+    this.attached = attached;
+  }
+
+  /** One sandbox's own view. */
+  private final class Of implements Pausing {
+    private final SandboxId id;
+
+    private Of(SandboxId id) {
+      this.id = id;
+    }
+
+    @Override
+    public Set<PauseKind> kinds() {
+      return booter.freezing(id).isPresent()
+          ? EnumSet.allOf(PauseKind.class)
+          : EnumSet.of(PauseKind.FILESYSTEM);
+    }
+
+    @Override
+    public void pause(PauseKind kind) {
+      turns.take(
+          id,
+          () -> {
+            if (kind == PauseKind.MEMORY) {
+              freeze(id, need(id));
+            } else {
+              stop(id, need(id));
+            }
+            return id;
+          });
+    }
+
+    @Override
+    public void resume() {
+      turns.take(
+          id,
+          () -> {
+            LocalPausing.this.resume(id, need(id));
+            return id;
+          });
+    }
+  }
+
+  /** Returns what a sandbox of this provider brings, where the provider declares it. */
+  Map<Class<? extends Capability>, Capability> of(SandboxId id) {
+    return booter.capabilities().contains(Pausing.class)
+        ? Map.of(Pausing.class, new Of(id))
+        : Map.of();
+  }
+
+  /** Returns the state of a sandbox that lives or was stopped. */
+  SandboxState stateOf(SandboxRecord record) {
+    if (record.stopped()) {
+      return SandboxState.STOPPED;
+    }
+    return booter.freezing(record.id()).filter(Freezing::frozen).isPresent()
+        ? SandboxState.PAUSED
+        : SandboxState.RUNNING;
+  }
+
+  private AgentSandbox need(SandboxId id) {
+    AgentSandbox sandbox = attached.get(id);
+    if (sandbox == null || sandbox.state() == SandboxState.DESTROYED) {
+      throw Fault.of(
+              ErrorCode.SANDBOX_DESTROYED, "sandbox " + id + " is gone", "create a new sandbox")
+          .sandbox(id)
+          .exception();
+    }
+    return sandbox;
+  }
+
+  private void freeze(SandboxId id, AgentSandbox sandbox) {
+    if (sandbox.state() == SandboxState.PAUSED) {
+      return;
+    }
+    sandbox.state().to(SandboxState.PAUSED, id);
+    Freezing freezing =
+        booter
+            .freezing(id)
+            .orElseThrow(
+                () -> Capability.unsupported(booter.info().name(), "pausing in memory here"));
+    sandbox.mark(SandboxState.PAUSED); // first, so that its silence is not taken for its end
+    try {
+      freezing.freeze();
+    } catch (IOException e) {
+      sandbox.mark(SandboxState.RUNNING);
+      throw failed(id, "frozen", e);
+    }
+  }
+
+  /** Lets a frozen sandbox go on; does nothing to any other. */
+  void thaw(SandboxId id, AgentSandbox sandbox) {
+    try {
+      if (booter.freezing(id).filter(Freezing::frozen).isPresent()) {
+        booter.freezing(id).get().thaw();
+      }
+      if (sandbox.state() == SandboxState.PAUSED) {
+        sandbox.mark(SandboxState.RUNNING);
+      }
+    } catch (IOException e) {
+      throw failed(id, "thawed", e);
+    }
+  }
+
+  private void stop(SandboxId id, AgentSandbox sandbox) {
+    if (sandbox.state() == SandboxState.STOPPED) {
+      return;
+    }
+    sandbox.state().to(SandboxState.STOPPED, id);
+    Known known = known(id);
+    try {
+      known.record().withStopped().write(known.folder().record());
+    } catch (IOException e) {
+      throw failed(id, "stopped", e);
+    }
+    sandbox.stop();
+    new SandboxEnd(known.record(), sandbox).awaitStop(Destroy.NORMAL);
+  }
+
+  private void resume(SandboxId id, AgentSandbox sandbox) {
+    if (sandbox.state() != SandboxState.STOPPED) {
+      thaw(id, sandbox);
+      return;
+    }
+    Known known = known(id);
+    try {
+      AgentProcess agent =
+          booter.bootAgain(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
+      known.record().withAgent(agent).write(known.folder().record());
+    } catch (IOException e) {
+      throw failed(id, "booted again", e);
+    }
+    sandbox.mark(SandboxState.RUNNING);
+    sandbox.ping();
+  }
+
+  private Known known(SandboxId id) {
+    return folders
+        .find(id)
+        .orElseThrow(
+            () ->
+                Fault.of(
+                        ErrorCode.SANDBOX_DESTROYED,
+                        "sandbox " + id + " is gone",
+                        "create a new sandbox")
+                    .sandbox(id)
+                    .exception());
+  }
+
+  private static SandboxException failed(SandboxId id, String what, IOException e) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "sandbox " + id + " cannot be " + what + ": " + e.getMessage(),
+            "try again, or destroy it")
+        .sandbox(id)
+        .exception(e);
+  }
+}

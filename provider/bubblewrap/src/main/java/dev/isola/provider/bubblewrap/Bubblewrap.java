@@ -1,0 +1,80 @@
+package dev.isola.provider.bubblewrap;
+
+import dev.isola.host.launch.Isolator;
+import dev.isola.host.launch.Plan;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.spec.NetworkMode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Isolates by {@code bwrap}: all namespaces, a fresh /proc and /dev, few capabilities, and the
+ * agent as PID 1 in a session of its own.
+ */
+final class Bubblewrap implements Isolator {
+  static final String NAME = "bubblewrap";
+
+  private static final Traits TRAITS =
+      new Traits(
+          NAME,
+          "namespaces of the kernel, by bubblewrap; no daemon, also without root",
+          Isolation.CONTAINER,
+          "a pid namespace: the kernel ends every process with the agent",
+          Duration.ofMillis(15));
+
+  /** What root of a sandbox may do to what is the sandbox's own. */
+  private static final List<String> CAPABILITIES =
+      List.of(
+          "CAP_CHOWN",
+          "CAP_DAC_OVERRIDE",
+          "CAP_FOWNER",
+          "CAP_FSETID",
+          "CAP_KILL",
+          "CAP_SETGID",
+          "CAP_SETPCAP", // for the agent to give up the rest for good; it keeps none of it
+          "CAP_SETUID",
+          "CAP_NET_BIND_SERVICE");
+
+  @Override
+  public Traits traits() {
+    return TRAITS;
+  }
+
+  @Override
+  public List<Requirement> requirements() {
+    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces());
+  }
+
+  @Override
+  public Health health() {
+    return BubblewrapProbe.health();
+  }
+
+  @Override
+  public void plan(Plan plan, Staged staged) {
+    if (staged.users().range()) {
+      plan.step("enter");
+    }
+    List<String> words = new ArrayList<>(List.of("bwrap", "--bind", STAGED_ROOT, "/"));
+    words.addAll(List.of("--proc", "/proc", "--dev", "/dev"));
+    words.addAll(
+        List.of("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"));
+    if (staged.network() != NetworkMode.HOST) {
+      words.add("--unshare-net");
+    }
+    if (!staged.image()) {
+      words.addAll(List.of("--remount-ro", "/"));
+    }
+    words.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
+    words.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
+    for (String capability : CAPABILITIES) {
+      words.addAll(List.of("--cap-add", capability));
+    }
+    words.add("--");
+    words.addAll(staged.agent());
+    plan.run(words);
+  }
+}

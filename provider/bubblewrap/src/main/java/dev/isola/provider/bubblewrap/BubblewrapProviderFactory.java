@@ -1,0 +1,21 @@
+package dev.isola.provider.bubblewrap;
+
+import dev.isola.host.launch.IsolatedBooter;
+import dev.isola.link.local.LocalProvider;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+
+/** Makes the {@code bubblewrap} provider. It has no settings. */
+public final class BubblewrapProviderFactory implements ProviderFactory {
+  @Override
+  public String name() {
+    return Bubblewrap.NAME;
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    return new LocalProvider(context, new IsolatedBooter(context, new Bubblewrap()));
+  }
+}
