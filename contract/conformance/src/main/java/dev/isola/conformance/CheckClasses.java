@@ -11,6 +11,7 @@ import dev.isola.conformance.check.IdempotencyChecks;
 import dev.isola.conformance.check.LifecycleChecks;
 import dev.isola.conformance.check.LimitsChecks;
 import dev.isola.conformance.check.OutputChecks;
+import dev.isola.conformance.check.PausingChecks;
 import dev.isola.conformance.check.PtyChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
@@ -42,6 +43,7 @@ final class CheckClasses {
         new ConcurrencyChecks(),
         new HonestyChecks(),
         new LimitsChecks(),
+        new PausingChecks(),
         new ErrorsChecks(),
         new RegressionsChecks());
   }

@@ -105,7 +105,7 @@ public final class RegressionsChecks {
     for (String script :
         List.of(
             "head -c 20000000 /dev/zero; echo end",
-            "(head -c 20000000 /dev/zero; echo end) & exit 0")) {
+            "(head -c 20000000 /dev/zero; echo end) & sleep 0.2; exit 0")) {
       long total = 0;
       byte[] last = {};
       try (Execution execution = s.sandbox().start(Command.shell(script))) {

@@ -86,6 +86,9 @@ public final class LocalProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     booter.refuse(spec);
+    if (!spec.limits().required().isEmpty()) {
+      info().support().refuseUnenforced(info().name(), spec);
+    }
     return turns.take(spec.id(), () -> createInTurn(spec));
   }
 

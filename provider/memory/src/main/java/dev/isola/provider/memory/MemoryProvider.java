@@ -57,6 +57,7 @@ final class MemoryProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     SpecCheck.refuseWhatCannotBe(spec);
+    info().support().refuseUnenforced(NAME, spec);
     return inTurn(spec.id(), () -> createInTurn(spec));
   }
 

@@ -247,6 +247,9 @@ final class MemorySandbox implements Sandbox {
     lock.lock();
     try {
       checkAlive();
+      if (faults.has(PlantedFault.PAUSE_FORGOTTEN)) {
+        return;
+      }
       SandboxState wanted = now ? SandboxState.PAUSED : SandboxState.RUNNING;
       if (state != wanted) {
         state = state.to(wanted, id());

@@ -1,0 +1,121 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.file.WriteOptions;
+import java.time.Duration;
+import java.util.List;
+
+/** Checks what a pause keeps, what it stops and what it refuses. */
+public final class PausingChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private static Pausing pausing(Subject s, PauseKind kind) {
+    Pausing pausing = s.as(Pausing.class);
+    if (!pausing.kinds().contains(kind)) {
+      throw s.notRun("the provider does not pause this way: " + kind);
+    }
+    return pausing;
+  }
+
+  private static void rest(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Check(value = "P6", needs = Pausing.class, tools = "date")
+  public void nothingRunsWhileItIsPausedInMemory(Subject s) {
+    Pausing pausing = pausing(s, PauseKind.MEMORY);
+    Command clock = Command.shell("while :; do date +%s%N >> ticks; sleep 0.02; done");
+    try (Execution ticking = s.sandbox().start(clock)) {
+      Expect.eventually(PATIENCE, "it ticks", () -> s.sandbox().files().exists("ticks"));
+      pausing.pause(PauseKind.MEMORY);
+      rest(Duration.ofMillis(1_500));
+      pausing.resume();
+      rest(Duration.ofMillis(300));
+      List<Long> ticks =
+          s.output("cat ticks").lines().filter(line -> !line.isBlank()).map(Long::valueOf).toList();
+      long longest = 0;
+      for (int i = 1; i < ticks.size(); i++) {
+        longest = Math.max(longest, ticks.get(i) - ticks.get(i - 1));
+      }
+      Expect.that(
+          longest >= 1_200_000_000L,
+          "there is a gap of the length of the pause, not of " + longest + " ns");
+      Expect.that(
+          ticking.await(Duration.ofMillis(50)).isEmpty(), "the command goes on after the pause");
+      ticking.kill();
+    }
+  }
+
+  @Check(value = "P6", needs = Pausing.class)
+  public void processesAreGoneAfterAPauseToTheFileSystem(Subject s) {
+    Pausing pausing = pausing(s, PauseKind.FILESYSTEM);
+    Execution before = s.sandbox().start(Command.shell("sleep 1000"));
+    s.sandbox().files().write("kept", Contents.of(new byte[100_000]), WriteOptions.DEFAULT);
+    pausing.pause(PauseKind.FILESYSTEM);
+    pausing.resume();
+    Expect.equal("100000\n", s.output("wc -c < kept"), "the size of the file that was kept");
+    Expect.equal("", s.output("pgrep sleep || true"), "the processes of before");
+    before.close();
+  }
+
+  @Check(value = "P6", needs = Pausing.class)
+  public void callsAreRefusedWhileItIsPaused(Subject s) {
+    Pausing pausing = s.as(Pausing.class);
+    for (PauseKind kind : pausing.kinds()) {
+      pausing.pause(kind);
+      Expect.thrown("a command while paused: " + kind, () -> s.run("echo"), Conflict.class);
+      Expect.thrown(
+          "a file while paused: " + kind, () -> s.sandbox().files().exists("x"), Conflict.class);
+      pausing.resume();
+      Expect.equal("works\n", s.output("echo works"), "a command after it");
+    }
+  }
+
+  @Check(value = "P6", needs = Pausing.class)
+  public void aPausedSandboxIsSeenAndResumedByAnotherProcess(Subject s) {
+    Pausing pausing = s.as(Pausing.class);
+    for (PauseKind kind : pausing.kinds()) {
+      pausing.pause(kind);
+      SandboxState expected = kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
+      Provider other = s.anotherProcess();
+      Expect.that(
+          other.inventory().stream()
+              .anyMatch(seen -> seen.id().equals(s.sandbox().id()) && seen.state() == expected),
+          "the inventory shows it as " + expected);
+      Sandbox attached = other.attach(s.sandbox().id()).orElseThrow();
+      Expect.equal(expected, attached.state(), "the state of what was attached to");
+      attached.as(Pausing.class).orElseThrow().resume();
+      Expect.equal(
+          "works\n",
+          attached.run(Command.shell("echo works")).stdout().text(),
+          "a command after another process resumed it");
+      pausing.resume();
+    }
+  }
+
+  @Check(value = "P4", needs = Pausing.class)
+  public void aPausedSandboxCanBeDestroyed(Subject s) {
+    for (PauseKind kind : s.as(Pausing.class).kinds()) {
+      Sandbox sandbox = s.create(spec -> spec);
+      sandbox.start(Command.shell("sleep 1000")).close();
+      sandbox.as(Pausing.class).orElseThrow().pause(kind);
+      s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+      Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it is gone after " + kind);
+    }
+  }
+}
