@@ -43,6 +43,7 @@ public final class Main {
     if (!isRun(args)) {
       line.addSubcommand(new DoctorCommand(wiring))
           .addSubcommand(new ProvidersCommand(wiring))
+          .addSubcommand(ImageCommand.line(wiring))
           .addSubcommand(new ConformanceCommand(wiring))
           .addSubcommand(new BenchCommand(wiring))
           .addSubcommand(new CompletionCommand(wiring))
@@ -98,8 +99,8 @@ public final class Main {
     String remedy = "see " + command + " --help";
     if (e instanceof UnmatchedArgumentException unmatched) {
       String word = unmatched.getUnmatched().getFirst();
-      if (e.getCommandLine().getParent() == null && !word.startsWith("-")) {
-        what = "there is no command '" + word + "'";
+      if (!e.getCommandLine().getSubcommands().isEmpty() && !word.startsWith("-")) {
+        what = "there is no command '" + (command + " " + word).substring("isola ".length()) + "'";
       }
       List<String> near = unmatched.getSuggestions();
       if (!near.isEmpty()) {

@@ -456,7 +456,9 @@ public final class HonestyChecks {
     }
     Sandbox sandbox = s.create(spec -> spec.network(Network.of(NetworkMode.NONE)));
     ExecResult interfaces =
-        sandbox.run(Command.shell("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"));
+        sandbox.run(
+            Command.shell(
+                "test -r /proc/net/dev && tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"));
     if (!interfaces.succeeded()) {
       throw s.notRun("the sandbox has no /proc/net/dev: " + interfaces.stderr().text());
     }

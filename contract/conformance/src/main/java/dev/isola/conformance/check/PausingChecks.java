@@ -36,14 +36,17 @@ public final class PausingChecks {
     }
   }
 
-  @Check(value = "P6", needs = Pausing.class, tools = "date")
+  @Check(
+      value = "P6",
+      needs = Pausing.class,
+      tools = {"date", "while"})
   public void nothingRunsWhileItIsPausedInMemory(Subject s) {
     Pausing pausing = pausing(s, PauseKind.MEMORY);
-    Command clock = Command.shell("while :; do date +%s%N >> ticks; sleep 0.02; done");
+    Command clock = Command.shell("while :; do date +%s >> ticks; sleep 0.1; done");
     try (Execution ticking = s.sandbox().start(clock)) {
       Expect.eventually(PATIENCE, "it ticks", () -> s.sandbox().files().exists("ticks"));
       pausing.pause(PauseKind.MEMORY);
-      rest(Duration.ofMillis(1_500));
+      rest(Duration.ofMillis(3_300));
       pausing.resume();
       rest(Duration.ofMillis(300));
       List<Long> ticks =
@@ -53,8 +56,7 @@ public final class PausingChecks {
         longest = Math.max(longest, ticks.get(i) - ticks.get(i - 1));
       }
       Expect.that(
-          longest >= 1_200_000_000L,
-          "there is a gap of the length of the pause, not of " + longest + " ns");
+          longest >= 3, "there is a gap of the length of the pause, not of " + longest + " s");
       Expect.that(
           ticking.await(Duration.ofMillis(50)).isEmpty(), "the command goes on after the pause");
       ticking.kill();

@@ -209,15 +209,16 @@ public final class ControlGroup {
   }
 
   private static void letGo(GroupFolders folders) {
-    freezer(folders)
-        .ifPresent(
-            freezer -> {
-              try {
-                freezer.thaw();
-              } catch (IOException gone) {
-                // Removed meanwhile.
-              }
-            });
+    for (Path path : folders.paths()) {
+      try {
+        Optional<Freezer> freezer = Freezer.of(path);
+        if (freezer.isPresent()) {
+          freezer.get().thaw();
+        }
+      } catch (IOException gone) {
+        // Removed meanwhile.
+      }
+    }
   }
 
   private static void kill(GroupFolders folders, long pid) {

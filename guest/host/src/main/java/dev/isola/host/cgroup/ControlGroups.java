@@ -45,7 +45,13 @@ public final class ControlGroups {
   private volatile @Nullable List<Place> places;
 
   private ControlGroups(List<Hierarchy> hierarchies) {
-    this.hierarchies = hierarchies;
+    this.hierarchies = List.copyOf(hierarchies);
+  }
+
+  /** For a machine that was tried already. */
+  ControlGroups(List<Hierarchy> hierarchies, List<Place> places) {
+    this(hierarchies);
+    this.places = List.copyOf(places);
   }
 
   /** Returns the same as before, with what was found out, unless groups or mounts have changed. */
@@ -115,6 +121,14 @@ public final class ControlGroups {
   /** Tells whether a sandbox can be stopped with its memory; the first call tries. */
   public boolean canFreeze() {
     return places().stream().anyMatch(Place::freezes);
+  }
+
+  /**
+   * Returns what a person does so that everything can be limited and frozen; empty when it can
+   * already.
+   */
+  public String remedy() {
+    return canFreeze() && enforceable().equals(Trial.KINDS) ? "" : Remedy.of(this, Caller.root());
   }
 
   /** Returns the groups of a sandbox. Only a handle: nothing is made and nothing is looked at. */

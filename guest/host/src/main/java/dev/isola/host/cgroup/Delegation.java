@@ -31,15 +31,7 @@ record Delegation(Hierarchy hierarchy, Path parent) {
   }
 
   private boolean ours() {
-    return parent.equals(hierarchy.own()) && (parent.equals(hierarchy.mount()) || !root());
-  }
-
-  private static boolean root() {
-    try {
-      return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
-    } catch (IOException e) {
-      return true;
-    }
+    return parent.equals(hierarchy.own()) && (parent.equals(hierarchy.mount()) || !Caller.root());
   }
 
   /** Tells whether nobody is left in the parent. What is forked meanwhile takes another round. */

@@ -57,14 +57,25 @@ record GroupFolders(String name, List<Path> paths) {
   }
 
   private static List<Path> children(Path folder) {
-    File[] found = folder.toFile().listFiles(File::isDirectory);
     List<Path> children = new ArrayList<>();
-    if (found != null) {
-      for (File child : found) {
-        children.add(child.toPath());
+    if (!leaf(folder)) {
+      File[] found = folder.toFile().listFiles(File::isDirectory);
+      if (found != null) {
+        for (File child : found) {
+          children.add(child.toPath());
+        }
       }
     }
     return children;
+  }
+
+  /** Tells by one look instead of one for each file: a folder has a link from each in it. */
+  private static boolean leaf(Path folder) {
+    try {
+      return Files.getAttribute(folder, "unix:nlink").equals(2);
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
   }
 
   boolean isEmpty() {

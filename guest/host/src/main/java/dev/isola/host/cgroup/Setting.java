@@ -37,7 +37,7 @@ record Setting(String file, String value, boolean optional) {
   /** Returns what sets a limit, in the order in which it has to be written. */
   static List<Setting> of(LimitKind kind, ResourceLimits limits, Hierarchy hierarchy, Path parent) {
     return switch (kind) {
-      case MEMORY -> memory(Math.multiplyExact(limits.memoryMb(), 1L << 20), hierarchy.unified());
+      case MEMORY -> memory(bytes(limits.memoryMb()), hierarchy.unified());
       case CPU -> {
         long quota = Math.max(LEAST_QUOTA_MICROS, (long) (limits.cpu() * PERIOD_MICROS));
         yield hierarchy.unified()
@@ -48,6 +48,10 @@ record Setting(String file, String value, boolean optional) {
       case DISK, FILE_DESCRIPTORS, BANDWIDTH, TIMEOUT ->
           throw new IllegalArgumentException("control groups do not limit " + kind);
     };
+  }
+
+  private static long bytes(long megabytes) {
+    return Math.min(megabytes, Long.MAX_VALUE >> 20) << 20;
   }
 
   /**

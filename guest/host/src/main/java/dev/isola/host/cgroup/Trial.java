@@ -17,8 +17,7 @@ import java.util.Set;
  * enough.
  */
 final class Trial {
-  private static final Set<LimitKind> KINDS =
-      EnumSet.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.PROCESSES);
+  static final Set<LimitKind> KINDS = Set.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.PROCESSES);
   private static final ResourceLimits LIMITS =
       ResourceLimits.DEFAULT.withCpu(0.01).withMemoryMb(16).withProcesses(16);
 

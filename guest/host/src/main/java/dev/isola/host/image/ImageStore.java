@@ -5,15 +5,20 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * The images of an installation, each a folder {@code images/NAME} with its {@code rootfs}, its
@@ -25,11 +30,28 @@ public final class ImageStore {
   private final Path folder;
   private final ImageUses uses = new ImageUses();
 
+  private final InstantSource clock;
+
   /**
    * @param shared the folder of what all providers of an installation share
    */
   public ImageStore(Path shared) {
+    this(shared, InstantSource.system());
+  }
+
+  public ImageStore(Path shared, InstantSource clock) {
     this.folder = shared.resolve("images");
+    this.clock = clock;
+  }
+
+  /**
+   * How an image is added.
+   *
+   * @param replace whether an image that has the name already makes way, all at once
+   * @param progress is told in a few words what is being done, on any thread
+   */
+  public record Adding(Limits limits, boolean replace, Consumer<String> progress) {
+    public static final Adding DEFAULT = new Adding(Limits.DEFAULT, false, line -> {});
   }
 
   /** Returns the image of that name; empty when there is none. */
@@ -94,6 +116,132 @@ public final class ImageStore {
       }
     } catch (IOException e) {
       throw unusable(e);
+    }
+  }
+
+  /** Adds a tar archive or a folder of this machine; see {@link #add}. */
+  public Image importFrom(String name, Path tarOrFolder) {
+    return add(name, ImageSource.path(tarOrFolder), Adding.DEFAULT);
+  }
+
+  /**
+   * Adds an image. It appears when it is whole; when this fails, nothing of it is left.
+   *
+   * @throws dev.isola.spi.error.Conflict when there is one of that name, and it may not or, while a
+   *     sandbox stands on it, cannot be replaced
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} for content that is damaged
+   *     or hostile
+   * @throws dev.isola.spi.error.LimitExceeded when it is larger than allowed, or the disk is full
+   */
+  public Image add(String name, ImageSource source, Adding adding) {
+    Path target = folder.resolve(ImageName.valid(name));
+    try {
+      refuseIfThere(target, adding);
+      Files.createDirectories(folder.getParent());
+      if (!Files.isDirectory(folder)) {
+        makeImagesFolder();
+      }
+      try (Draft draft = Draft.make(folder)) {
+        new ImageMaker(draft.folder(), clock.instant()).make(source, adding);
+        publish(draft, target, adding);
+      }
+      return need(name);
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
+  private void publish(Draft draft, Path target, Adding adding) throws IOException {
+    if (!Files.exists(target)) {
+      try {
+        draft.publish(target);
+        return;
+      } catch (FileAlreadyExistsException | DirectoryNotEmptyException other) {
+        // somebody was quicker
+      }
+    }
+    refuseIfThere(target, adding);
+    draft.exchange(target);
+    List<String> standing = uses.of(draft.folder());
+    if (!standing.isEmpty()) {
+      draft.swap(target);
+      throw inUse(target, standing);
+    }
+  }
+
+  private void refuseIfThere(Path target, Adding adding) throws IOException {
+    if (!Files.exists(target)) {
+      return;
+    }
+    if (!adding.replace()) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "there is an image called " + target.getFileName() + " already",
+              "take another name, remove it first, or say --replace")
+          .with("image", target.getFileName().toString())
+          .exception();
+    }
+    List<String> standing = uses.of(target);
+    if (!standing.isEmpty()) {
+      throw inUse(target, standing);
+    }
+  }
+
+  /**
+   * Removes an image.
+   *
+   * @throws dev.isola.spi.error.Conflict while sandboxes stand on it, naming them
+   */
+  public void remove(String name) {
+    Path target = folder.resolve(need(name).name());
+    try {
+      List<String> standing = uses.of(target);
+      if (!standing.isEmpty()) {
+        throw inUse(target, standing);
+      }
+      try (Draft draft = Draft.of(target)) {
+        // Out of reach now; a sandbox that was quicker has left its mark.
+        List<String> quicker = uses.of(draft.folder());
+        if (!quicker.isEmpty()) {
+          draft.moveTo(target);
+          throw inUse(target, quicker);
+        }
+      }
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
+  /** Compares every file of an image with what was noted when it was made. */
+  public ImageCheck check(String name) {
+    Image image = need(name);
+    try {
+      return ImageCheck.of(image);
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
+  private static SandboxException inUse(Path target, List<String> sandboxes) {
+    List<String> few = sandboxes.stream().limit(5).toList();
+    String more = sandboxes.size() > few.size() ? " and more" : "";
+    return Fault.of(
+            ErrorCode.CONFLICT,
+            "the image " + target.getFileName() + " is in use by " + String.join(", ", few) + more,
+            "destroy " + (sandboxes.size() == 1 ? "that sandbox" : "those sandboxes") + " first")
+        .with("image", target.getFileName().toString())
+        .with("sandboxes", String.join(",", sandboxes))
+        .exception();
+  }
+
+  /** Nobody else may enter: an image may bring programs that are setuid root. */
+  private void makeImagesFolder() throws IOException {
+    try {
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException other) {
+      // made at the same moment
     }
   }
 

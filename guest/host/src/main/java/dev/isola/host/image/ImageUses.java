@@ -16,6 +16,10 @@ import java.util.List;
 final class ImageUses {
   private static final String FOLDER = "used-by";
 
+  static void make(Path image) throws IOException {
+    Files.createDirectory(image.resolve(FOLDER));
+  }
+
   void add(Path image, SandboxId sandbox, Path sandboxFolder) throws IOException {
     Path marks = image.resolve(FOLDER);
     if (!Files.isDirectory(marks)) {

@@ -63,7 +63,7 @@ final class MemorySandbox implements Sandbox {
     this.faults = faults;
     this.tree = new Tree(capacity(spec, faults), faults);
     this.processes = new Processes(tree, spec.limits().processes());
-    this.files = new MemoryFiles(tree, spec.workingFolder(), this::checkAlive);
+    this.files = new MemoryFiles(tree, spec.workingFolder(), this::checkRunning);
     this.namedFiles = SandboxNamed.around(FileSystem.class, files, spec.id());
     furnish();
   }

@@ -1,0 +1,170 @@
+package dev.isola.host.image;
+
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Where this machine gets its own packages from: {@code sources.list} in both of its styles. What
+ * cannot be read is passed over; the tools have a mirror of their own to fall back on.
+ *
+ * @param folder {@code /etc/apt}
+ */
+record AptSources(Path folder) {
+  private static final Pattern OPTION =
+      Pattern.compile("Acquire::(Check-Valid-Until|https?::Proxy(::[^ ]+)?) \"[^\"]+\";");
+
+  /** One suite at one mirror. */
+  record Source(String uri, String suite, List<String> components, Optional<String> signedBy) {
+    /** Returns it in the style of one line. */
+    String line() {
+      return "deb "
+          + signedBy.map(key -> "[signed-by=" + key + "] ").orElse("")
+          + uri
+          + " "
+          + suite
+          + " "
+          + String.join(" ", components);
+    }
+  }
+
+  /** Returns those of a suite: itself, its updates and its security fixes. */
+  List<Source> of(String suite) {
+    List<Source> wanted =
+        all().stream()
+            .filter(
+                source ->
+                    source.suite().equals(suite)
+                        || source.suite().equals(suite + "-updates")
+                        || source.suite().equals(suite + "-security"))
+            .filter(source -> source.components().contains("main"))
+            .distinct()
+            .toList();
+    // Fixes alone are not a system.
+    return wanted.stream().anyMatch(source -> source.suite().equals(suite)) ? wanted : List.of();
+  }
+
+  /** Returns the settings of this machine's apt without which it would not reach its mirror. */
+  static List<String> options() {
+    List<String> options = new ArrayList<>();
+    if (Tool.find("apt-config").isPresent()) {
+      try {
+        new Tool("apt-config", "apt", Duration.ofSeconds(30), line -> {})
+            .run(
+                List.of("dump", "Acquire"),
+                out ->
+                    new String(out.readNBytes(1 << 20), StandardCharsets.UTF_8)
+                        .lines()
+                        .filter(line -> OPTION.matcher(line).matches())
+                        .forEach(options::add));
+      } catch (IOException | SandboxException none) {
+        return List.of();
+      }
+    }
+    return options;
+  }
+
+  private List<Source> all() {
+    List<Path> files = new ArrayList<>();
+    files.add(folder.resolve("sources.list"));
+    try (DirectoryStream<Path> more =
+        Files.newDirectoryStream(folder.resolve("sources.list.d"), "*.{list,sources}")) {
+      more.forEach(files::add);
+    } catch (IOException none) {
+      // only the one file, then
+    }
+    files.sort(null);
+    List<Source> sources = new ArrayList<>();
+    for (Path file : files) {
+      try {
+        List<String> lines = Files.readAllLines(file);
+        if (file.toString().endsWith(".sources")) {
+          stanzas(lines, sources);
+        } else {
+          lines.forEach(line -> line(line, sources));
+        }
+      } catch (IOException unreadable) {
+        // passed over
+      }
+    }
+    return sources;
+  }
+
+  /** {@code deb [signed-by=KEY] URI SUITE COMPONENT...} */
+  private static void line(String text, List<Source> to) {
+    String line = text.replaceFirst("#.*", "").strip();
+    Optional<String> key = Optional.empty();
+    if (!line.startsWith("deb ")) {
+      return;
+    }
+    line = line.substring(4).strip();
+    if (line.startsWith("[")) {
+      int end = line.indexOf(']');
+      if (end < 0) {
+        return;
+      }
+      for (String option : line.substring(1, end).strip().split("\\s+")) {
+        if (option.startsWith("signed-by=")) {
+          key = key(option.substring(10));
+        }
+      }
+      line = line.substring(end + 1).strip();
+    }
+    String[] words = line.split("\\s+");
+    if (words.length >= 3) {
+      to.add(new Source(words[0], words[1], List.of(words).subList(2, words.length), key));
+    }
+  }
+
+  /** Paragraphs of {@code Key: value}, a line that begins with a blank going on with the last. */
+  private static void stanzas(List<String> lines, List<Source> to) {
+    Map<String, String> stanza = new LinkedHashMap<>();
+    String last = "";
+    for (String line : lines) {
+      if (line.isBlank()) {
+        stanza(stanza, to);
+        stanza.clear();
+      } else if (Character.isWhitespace(line.charAt(0))) {
+        stanza.merge(last, line.strip(), (a, b) -> a + " " + b);
+      } else if (!line.startsWith("#") && line.indexOf(':') > 0) {
+        last = line.substring(0, line.indexOf(':')).toLowerCase(Locale.ROOT);
+        stanza.put(last, line.substring(line.indexOf(':') + 1).strip());
+      }
+    }
+    stanza(stanza, to);
+  }
+
+  private static void stanza(Map<String, String> stanza, List<Source> to) {
+    List<String> types = words(stanza, "types");
+    if (!types.contains("deb") || stanza.getOrDefault("enabled", "yes").equals("no")) {
+      return;
+    }
+    for (String uri : words(stanza, "uris")) {
+      for (String suite : words(stanza, "suites")) {
+        List<String> components = words(stanza, "components");
+        to.add(new Source(uri, suite, components, key(stanza.getOrDefault("signed-by", ""))));
+      }
+    }
+  }
+
+  private static List<String> words(Map<String, String> stanza, String key) {
+    String text = stanza.getOrDefault(key, "").strip();
+    return text.isEmpty() ? List.of() : List.of(text.split("\\s+"));
+  }
+
+  /** A key may also stand in the file itself, which is of no use to others. */
+  private static Optional<String> key(String text) {
+    return Optional.of(text).filter(path -> path.startsWith("/") && path.indexOf(' ') < 0);
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.host.image;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+
+/** What is left of {@link Limits} while an image is unpacked. */
+final class Budget {
+  private final Limits limits;
+  private long bytes;
+  private long entries;
+
+  Budget(Limits limits) {
+    this.limits = limits;
+  }
+
+  void takeEntry() {
+    if (++entries > limits.entries()) {
+      throw over("more than " + limits.entries() + " files");
+    }
+  }
+
+  void takeBytes(long count) {
+    bytes += count;
+    needBytes(0);
+  }
+
+  /** Refuses what would not fit, before any of it is written. */
+  void needBytes(long count) {
+    if (count > limits.bytes() - bytes) {
+      throw over("more than " + limits.bytes() + " bytes unpacked");
+    }
+  }
+
+  private static SandboxException over(String what) {
+    return Fault.of(
+            ErrorCode.RESOURCE_LIMIT,
+            "the image has " + what,
+            "raise --max-size or --max-files if that is meant")
+        .exception();
+  }
+}

@@ -1,0 +1,145 @@
+package dev.isola.host.image;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Builds from packages with mmdebstrap, which can do without root, or debootstrap, which cannot.
+ * What they make is unpacked like any archive.
+ */
+final class DebianSource extends ImageSource {
+  private static final Duration PATIENCE = Duration.ofMinutes(60);
+
+  /** Run in the new root. A package's caches and lists are of no use in an image. */
+  private static final String CLEAN =
+      "apt-get clean; rm -rf /var/lib/apt/lists/* /var/log/bootstrap.log"
+          + " /etc/hostname /etc/resolv.conf";
+
+  private static final String ACCOUNT =
+      """
+      set -e
+      useradd --uid 1000 --user-group --create-home --home-dir /home/user --shell /bin/bash user
+      mkdir -p /workspace /etc/sudoers.d
+      chown user:user /workspace
+      echo 'user ALL=(ALL:ALL) NOPASSWD: ALL' > /etc/sudoers.d/user
+      chmod 0440 /etc/sudoers.d/user
+      """;
+
+  private final DebianRecipe recipe;
+  private final AptSources machine;
+
+  DebianSource(DebianRecipe recipe) {
+    this(recipe, new AptSources(Path.of("/etc/apt")));
+  }
+
+  DebianSource(DebianRecipe recipe, AptSources machine) {
+    this.recipe = recipe;
+    this.machine = machine;
+  }
+
+  @Override
+  String described() {
+    return recipe.distribution()
+        + ":"
+        + recipe.suite()
+        + " "
+        + recipe.variant()
+        + (recipe.packages().isEmpty() ? "" : " with " + String.join(",", recipe.packages()));
+  }
+
+  @Override
+  ImageDefaults unpack(Unpacking unpacking) throws IOException {
+    Optional<Path> mmdebstrap = Tool.find("mmdebstrap");
+    if (mmdebstrap.isPresent()) {
+      mmdebstrap(unpacking);
+    } else if (Tool.find("debootstrap").isPresent() && unpacking.root()) {
+      debootstrap(unpacking);
+    } else {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              unpacking.root()
+                  ? "neither mmdebstrap nor debootstrap is here"
+                  : "without root, building needs mmdebstrap, which is not here",
+              unpacking.root()
+                  ? "install one (apt-get install mmdebstrap)"
+                  : "install it (apt-get install mmdebstrap uidmap), or build as root")
+          .exception();
+    }
+    return recipe.defaults();
+  }
+
+  private void mmdebstrap(Unpacking unpacking) throws IOException {
+    tool("mmdebstrap", unpacking.progress())
+        .run(
+            mmdebstrapWords(unpacking.root(), AptSources.options()),
+            out -> TarSource.unpack(out, unpacking));
+  }
+
+  List<String> mmdebstrapWords(boolean root, List<String> aptOptions) {
+    List<String> words = new ArrayList<>();
+    words.add("--mode=" + (root ? "root" : "unshare"));
+    words.add("--variant=" + recipe.variant());
+    words.add("--format=tar");
+    if (!recipe.packages().isEmpty()) {
+      words.add("--include=" + String.join(",", recipe.packages()));
+    }
+    aptOptions.forEach(option -> words.add("--aptopt=" + option));
+    if (recipe.account()) {
+      words.add("--customize-hook=chroot \"$1\" sh -c '" + quoted(ACCOUNT) + "'");
+    }
+    words.add("--customize-hook=chroot \"$1\" sh -c '" + quoted(CLEAN) + "'");
+    words.add(recipe.suite());
+    words.add("-");
+    recipe.mirror().ifPresent(words::add);
+    if (recipe.mirror().isEmpty()) {
+      machine.of(recipe.suite()).forEach(source -> words.add(source.line()));
+    }
+    return words;
+  }
+
+  private static String quoted(String script) {
+    return script.replace("'", "'\\''");
+  }
+
+  private void debootstrap(Unpacking unpacking) throws IOException {
+    Path root = Files.createDirectory(unpacking.work().resolve("debootstrap"));
+    Tool tool = tool("debootstrap", unpacking.progress());
+    tool.run(debootstrapWords(root));
+    Tool chroot = tool("chroot", unpacking.progress());
+    if (recipe.account()) {
+      chroot.run(List.of(root.toString(), "sh", "-c", ACCOUNT));
+    }
+    chroot.run(List.of(root.toString(), "sh", "-c", CLEAN));
+    unpacking.progress().accept("copying");
+    new FolderSource(root).unpack(unpacking);
+  }
+
+  List<String> debootstrapWords(Path root) {
+    List<String> words = new ArrayList<>();
+    words.add("--variant=" + recipe.variant());
+    if (!recipe.packages().isEmpty()) {
+      words.add("--include=" + String.join(",", recipe.packages()));
+    }
+    List<AptSources.Source> sources =
+        recipe.mirror().isPresent() ? List.of() : machine.of(recipe.suite());
+    Optional<AptSources.Source> own =
+        sources.stream().filter(source -> source.suite().equals(recipe.suite())).findFirst();
+    own.flatMap(AptSources.Source::signedBy).ifPresent(key -> words.add("--keyring=" + key));
+    words.add(recipe.suite());
+    words.add(root.toString());
+    recipe.mirror().or(() -> own.map(AptSources.Source::uri)).ifPresent(words::add);
+    return words;
+  }
+
+  private static Tool tool(String program, Consumer<String> progress) {
+    return new Tool(program, program, PATIENCE, progress);
+  }
+}

@@ -1,0 +1,82 @@
+package dev.isola.host.image;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.BufferedInputStream;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PushbackInputStream;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * Undoes the compression of an archive, which its first bytes tell whatever its name says. Gzip is
+ * in the JDK; the rest is left to the programs that everybody has for it.
+ */
+final class Decompression {
+  private static final int LONGEST_MAGIC = 6;
+
+  private Decompression() {}
+
+  /** Returns what {@code in} unpacks to, or {@code in} where nothing is packed. */
+  static InputStream of(InputStream in) throws IOException {
+    BufferedInputStream peeked = new BufferedInputStream(in, 1 << 16);
+    peeked.mark(LONGEST_MAGIC);
+    byte[] magic = peeked.readNBytes(LONGEST_MAGIC);
+    peeked.reset();
+    if (begins(magic, 0x1f, 0x8b)) {
+      return new GZIPInputStream(new KnownEnd(peeked), 1 << 16);
+    }
+    if (begins(magic, 0x28, 0xb5, 0x2f, 0xfd)) {
+      return new FilterProgram(List.of("zstd", "-dcq"), "zstd", peeked);
+    }
+    if (begins(magic, 0xfd, '7', 'z', 'X', 'Z', 0)) {
+      return new FilterProgram(List.of("xz", "-dcq", "--memlimit=1GiB"), "xz-utils", peeked);
+    }
+    if (begins(magic, 'B', 'Z', 'h')) {
+      return new FilterProgram(List.of("bzip2", "-dcq"), "bzip2", peeked);
+    }
+    if (begins(magic, 'P', 'K', 3, 4)) {
+      throw Fault.of(
+              ErrorCode.BAD_ARCHIVE,
+              "the archive is a zip, which cannot hold owners and links",
+              "give a tar archive")
+          .exception();
+    }
+    return peeked;
+  }
+
+  private static boolean begins(byte[] bytes, int... magic) {
+    if (bytes.length < magic.length) {
+      return false;
+    }
+    for (int i = 0; i < magic.length; i++) {
+      if ((bytes[i] & 0xff) != magic[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Tells whether more comes by looking. Gzip's reader asks {@code available} whether another
+   * member follows, and a pipe that is slow must not look like an end.
+   */
+  private static final class KnownEnd extends FilterInputStream {
+    KnownEnd(InputStream in) {
+      super(new PushbackInputStream(in, 1));
+    }
+
+    @Override
+    public int available() throws IOException {
+      PushbackInputStream source = (PushbackInputStream) in;
+      int next = source.read();
+      if (next < 0) {
+        return 0;
+      }
+      source.unread(next);
+      return 1;
+    }
+  }
+}

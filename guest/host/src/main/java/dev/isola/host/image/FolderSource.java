@@ -1,0 +1,196 @@
+package dev.isola.host.image;
+
+import dev.isola.host.image.NativeFiles.Stat;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** A folder of this machine that is a root file system. What is mounted in it is left out. */
+final class FolderSource extends ImageSource {
+  private record Inode(long device, long number) {}
+
+  private final Path folder;
+
+  FolderSource(Path folder) {
+    this.folder = folder;
+  }
+
+  @Override
+  String described() {
+    return folder.toAbsolutePath().normalize().toString();
+  }
+
+  @Override
+  ImageDefaults unpack(Unpacking unpacking) throws IOException {
+    try (Tree tree = new Tree(folder);
+        Copy copy = new Copy(tree, unpacking)) {
+      copy.path("", tree.stat("").orElseThrow());
+    }
+    return ImageDefaults.NONE;
+  }
+
+  private static final class Copy implements AutoCloseable {
+    private final Tree tree;
+    private final Unpacking unpacking;
+    private final long device;
+    private final Inode images;
+    private final Map<Inode, String> linked = new HashMap<>();
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(1 << 18);
+
+    Copy(Tree tree, Unpacking unpacking) throws IOException {
+      this.tree = tree;
+      this.unpacking = unpacking;
+      this.device = tree.stat("").orElseThrow().device();
+      try (Tree work = new Tree(unpacking.work().resolve("../.."))) {
+        Stat stat = work.stat("").orElseThrow();
+        this.images = new Inode(stat.device(), stat.inode());
+      }
+    }
+
+    void path(String path, Stat stat) throws IOException {
+      Inode inode = new Inode(stat.device(), stat.inode());
+      if (inode.equals(images)) {
+        return; // an image would hold all others, and itself
+      }
+      if (stat.isFolder()) {
+        put(path, stat, TreeEntry.Kind.FOLDER, "");
+        if (stat.device() != device) {
+          unpacking.notes().add("mounted folders are left empty", path);
+          return;
+        }
+        children(path);
+      } else if (stat.isLink()) {
+        put(path, stat, TreeEntry.Kind.LINK, tree.readLink(path));
+      } else if (!stat.isFile()) {
+        put(path, stat, TreeEntry.Kind.SPECIAL, "");
+      } else if (linked.containsKey(inode)) {
+        put(path, stat, TreeEntry.Kind.HARD_LINK, linked.getOrDefault(inode, ""));
+      } else {
+        file(path);
+        if (stat.links() > 1) {
+          linked.put(inode, path);
+        }
+      }
+    }
+
+    private void children(String path) throws IOException {
+      try {
+        for (String name : tree.list(path)) {
+          String child = Names.child(path, name);
+          Optional<Stat> stat = tree.stat(child);
+          if (stat.isPresent()) {
+            path(child, stat.get());
+          }
+        }
+      } catch (NativeException e) {
+        throw unreadable(e, path);
+      }
+    }
+
+    private void put(String path, Stat stat, TreeEntry.Kind kind, String target)
+        throws IOException {
+      unpacking
+          .to()
+          .put(entry(path, stat, kind, target, 0, Map.of()), InputStream.nullInputStream());
+    }
+
+    private void file(String path) throws IOException {
+      int file = open(path);
+      try {
+        Stat stat = NativeFiles.stat(file);
+        if (!stat.isFile()) {
+          return; // it was another thing a moment ago
+        }
+        Map<String, byte[]> attributes = new LinkedHashMap<>();
+        for (String name : NativeFiles.attributes(file)) {
+          if (Unpacker.isKept(name)) {
+            NativeFiles.attribute(file, name).ifPresent(value -> attributes.put(name, value));
+          }
+        }
+        unpacking
+            .to()
+            .put(
+                entry(path, stat, TreeEntry.Kind.FILE, "", stat.size(), attributes),
+                new Content(file));
+      } finally {
+        NativeFiles.close(file);
+      }
+    }
+
+    private int open(String path) throws IOException {
+      try {
+        return tree.open(path, NativeFiles.RDONLY | NativeFiles.NONBLOCK);
+      } catch (NativeException e) {
+        throw unreadable(e, path);
+      }
+    }
+
+    private static TreeEntry entry(
+        String path,
+        Stat stat,
+        TreeEntry.Kind kind,
+        String target,
+        long size,
+        Map<String, byte[]> attributes) {
+      return new TreeEntry(
+          path,
+          kind,
+          target,
+          stat.permissions(),
+          Integer.toUnsignedLong(stat.uid()),
+          Integer.toUnsignedLong(stat.gid()),
+          size,
+          stat.seconds(),
+          stat.nanos(),
+          attributes);
+    }
+
+    private static RuntimeException unreadable(NativeException e, String path) {
+      return Fault.of(
+              ErrorCode.PERMISSION_DENIED,
+              "cannot read " + Names.shown(path) + " of the folder: " + e.getMessage(),
+              "give yourself the right to read all of it, or import a tar archive")
+          .exception(e);
+    }
+
+    private final class Content extends InputStream {
+      private final int file;
+
+      Content(int file) {
+        this.file = file;
+      }
+
+      @Override
+      public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+      }
+
+      @Override
+      public int read(byte[] to, int offset, int length) throws IOException {
+        if (length == 0) {
+          return 0;
+        }
+        int n = NativeFiles.read(file, memory.asSlice(0, Math.min(length, memory.byteSize())));
+        unpacking.budget().takeBytes(n);
+        MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, 0, to, offset, n);
+        return n == 0 ? -1 : n;
+      }
+    }
+
+    @Override
+    public void close() {
+      arena.close();
+    }
+  }
+}

@@ -1,0 +1,14 @@
+package dev.isola.host.image;
+
+import java.util.Map;
+import java.util.Optional;
+
+/** What an image says about the commands run in it; see {@link Image}. */
+record ImageDefaults(
+    Map<String, String> env,
+    Optional<String> user,
+    Optional<String> workdir,
+    Optional<String> architecture) {
+  static final ImageDefaults NONE =
+      new ImageDefaults(Map.of(), Optional.empty(), Optional.empty(), Optional.empty());
+}

@@ -1,0 +1,77 @@
+package dev.isola.host.image;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes an image in a folder of its own: unpacks, adds what sandboxes need, takes stock. */
+record ImageMaker(Path folder, Instant now) {
+
+  void make(ImageSource source, ImageStore.Adding adding) throws IOException {
+    Path rootfs = Files.createDirectory(folder.resolve("rootfs"));
+    Files.setPosixFilePermissions(rootfs, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Path work = Files.createDirectory(folder.resolve("work"));
+    boolean root = NativeFiles.isRoot();
+    Notes notes = new Notes();
+    Budget budget = new Budget(adding.limits());
+    ImageDefaults defaults;
+    String architecture;
+    try (Tree tree = new Tree(rootfs);
+        Unpacker unpacker = new Unpacker(tree, root, budget, notes)) {
+      defaults =
+          source.unpack(new Unpacking(unpacker, work, budget, notes, root, adding.progress()));
+      unpacker.finish();
+      if (tree.list("").isEmpty()) {
+        throw Fault.of(
+                ErrorCode.BAD_ARCHIVE,
+                "there is nothing in " + source.described(),
+                "give something that holds a root file system")
+            .exception();
+      }
+      MountPoints.make(tree, notes);
+      architecture =
+          defaults.architecture().isPresent()
+              ? defaults.architecture().get()
+              : Architecture.of(tree).orElse("unknown");
+    }
+    Removal.of(work);
+    adding.progress().accept("taking stock");
+    Contents.Summary contents;
+    try (OutputStream list =
+        new BufferedOutputStream(Files.newOutputStream(folder.resolve(Contents.FILE)), 1 << 16)) {
+      contents = Contents.list(rootfs, list);
+    }
+    ImageUses.make(folder);
+    List<String> all = new ArrayList<>(notes.lines());
+    if (!root) {
+      all.addFirst("owners are lost: everything belongs to the user who made the image");
+    }
+    if (!architecture.equals(Architecture.here()) && !architecture.equals("unknown")) {
+      all.add("it is for " + architecture + ", this machine is " + Architecture.here());
+    }
+    ImageRecord.write(
+        folder,
+        new Image(
+            "",
+            rootfs,
+            now,
+            source.described(),
+            contents.digest(),
+            contents.size(),
+            contents.files(),
+            defaults.env(),
+            defaults.user(),
+            defaults.workdir(),
+            architecture,
+            root,
+            all));
+  }
+}

@@ -1,0 +1,35 @@
+package dev.isola.host.image;
+
+import dev.isola.host.image.NativeFiles.Stat;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The folders a sandbox mounts something on. They are made while the image can still be written,
+ * and each is a real folder that is reached without any link: what is mounted for a sandbox must
+ * not land where its image says.
+ */
+final class MountPoints {
+  private static final List<String> FOLDERS =
+      List.of("proc", "sys", "dev", "tmp", "run", "workspace", "home", "home/user", ".isola");
+  private static final Map<String, Integer> MODES = Map.of("tmp", 01777);
+
+  private MountPoints() {}
+
+  static void make(Tree tree, Notes notes) throws IOException {
+    for (String folder : FOLDERS) {
+      Optional<Stat> there = tree.stat(folder);
+      if (there.isPresent() && !there.get().isFolder()) {
+        notes.add("links or files made way for folders that a sandbox needs", folder);
+        tree.removeFile(folder);
+        there = Optional.empty();
+      }
+      if (there.isEmpty()) {
+        tree.makeFolder(folder, 0755);
+        tree.chmodFolder(folder, MODES.getOrDefault(folder, 0755));
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package dev.isola.host.image;
+
+import java.io.IOException;
+
+/** A system call failed; its number of the error is kept. */
+final class NativeException extends IOException {
+  private static final long serialVersionUID = 1L;
+
+  static final int EPERM = 1;
+  static final int ENOENT = 2;
+  static final int EAGAIN = 11;
+  static final int EACCES = 13;
+  static final int EEXIST = 17;
+  static final int ENOTDIR = 20;
+  static final int EISDIR = 21;
+  static final int EINVAL = 22;
+  static final int ENOSPC = 28;
+  static final int EMLINK = 31;
+  static final int ENOSYS = 38;
+  static final int ENOTEMPTY = 39;
+  static final int ELOOP = 40;
+  static final int ENODATA = 61;
+  static final int ENOTSUP = 95;
+  static final int EDQUOT = 122;
+
+  private final int errno;
+
+  NativeException(String call, int errno) {
+    super(call + ": " + words(errno));
+    this.errno = errno;
+  }
+
+  int errno() {
+    return errno;
+  }
+
+  private static String words(int errno) {
+    return switch (errno) {
+      case EPERM -> "not permitted";
+      case ENOENT -> "does not exist";
+      case EACCES -> "no permission";
+      case EEXIST -> "exists already";
+      case ENOTDIR -> "not a folder";
+      case EISDIR -> "is a folder";
+      case EINVAL -> "invalid";
+      case ENOSPC -> "no space left";
+      case ENOSYS -> "this kernel does not know it";
+      case ENOTEMPTY -> "not empty";
+      case ELOOP -> "leads through a link";
+      case ENOTSUP -> "not supported by this file system";
+      case EDQUOT -> "over quota";
+      default -> "error " + errno;
+    };
+  }
+}

@@ -1,0 +1,40 @@
+package dev.isola.host.image;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What was left out or changed on the way in: a line for each kind, however often it happened. */
+final class Notes {
+  private static final class Count {
+    private final String example;
+    private long times;
+
+    Count(String example) {
+      this.example = example;
+    }
+  }
+
+  private final Map<String, Count> counts = new LinkedHashMap<>();
+
+  /**
+   * @param what in the plural: "devices are left out"
+   */
+  void add(String what, String path) {
+    counts.computeIfAbsent(what, ignored -> new Count(path)).times++;
+  }
+
+  List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    counts.forEach(
+        (what, count) ->
+            lines.add(
+                count.times
+                    + " "
+                    + what
+                    + (count.times == 1 ? ": " : ", such as ")
+                    + Names.shown(count.example)));
+    return lines;
+  }
+}

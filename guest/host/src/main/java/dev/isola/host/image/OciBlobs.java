@@ -1,0 +1,65 @@
+package dev.isola.host.image;
+
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+
+/**
+ * The blobs of an OCI layout, each named by the hash of its content. The hash is taken over the
+ * very bytes that are used: a file can change after it was looked at.
+ */
+record OciBlobs(Path layout) {
+  private static final Pattern DIGEST = Pattern.compile("sha256:[0-9a-f]{64}");
+  private static final int LARGEST_DOCUMENT = 4 << 20;
+
+  /** What a document says about a blob. */
+  record Descriptor(String mediaType, String digest, long size) {
+    static Descriptor of(OciDocument document) {
+      String digest = document.string("digest").orElse("");
+      if (!DIGEST.matcher(digest).matches()) {
+        throw OciDocument.bad(
+            document.what() + " has the digest '" + digest + "', which is no sha256");
+      }
+      return new Descriptor(
+          document.string("mediaType").orElse(""), digest, document.number("size"));
+    }
+  }
+
+  /** Reads a manifest, an index or a configuration. */
+  OciDocument document(String what, Descriptor descriptor) throws IOException {
+    if (descriptor.size() > LARGEST_DOCUMENT) {
+      throw OciDocument.bad(what + " has " + descriptor.size() + " bytes");
+    }
+    byte[] bytes;
+    try (InputStream in = open(descriptor)) {
+      bytes = in.readNBytes(LARGEST_DOCUMENT + 1);
+    }
+    verify(what, descriptor.digest(), Sha256.of(bytes));
+    return OciDocument.parse(what, bytes);
+  }
+
+  /** Opens a blob; the caller hashes what it reads, all of it, and calls {@link #verify}. */
+  InputStream open(Descriptor descriptor) throws IOException {
+    Path blob = layout.resolve("blobs").resolve("sha256").resolve(descriptor.digest().substring(7));
+    if (!Files.isRegularFile(blob)) {
+      throw OciDocument.bad("the blob " + descriptor.digest() + " is missing");
+    }
+    if (Files.size(blob) != descriptor.size()) {
+      throw wrong("the blob", descriptor.digest(), Files.size(blob) + " bytes");
+    }
+    return Files.newInputStream(blob);
+  }
+
+  static void verify(String what, String wanted, String found) {
+    if (!wanted.equals(found)) {
+      throw wrong(what, wanted, found);
+    }
+  }
+
+  private static SandboxException wrong(String what, String wanted, String found) {
+    return OciDocument.bad(what + " is not what its digest says: " + wanted + ", but " + found);
+  }
+}

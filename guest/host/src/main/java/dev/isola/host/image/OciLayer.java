@@ -1,0 +1,40 @@
+package dev.isola.host.image;
+
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * One layer of an OCI image. A file {@code .wh.NAME} hides what layers below have as NAME; {@code
+ * .wh..wh..opq} hides all they have in that folder. Both leave alone what their own layer brings,
+ * before or after them.
+ */
+record OciLayer(Unpacker to) {
+  private static final String WHITEOUT = ".wh.";
+  private static final String OPAQUE = ".wh..wh..opq";
+
+  void apply(TarReader reader) throws IOException {
+    to.nextLayer();
+    for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
+      TreeEntry entry = next.get();
+      String path = Names.clean(entry.path());
+      String name = Names.leaf(path);
+      if (name.equals(OPAQUE)) {
+        to.opaque(Names.parent(path));
+      } else if (name.startsWith(WHITEOUT + WHITEOUT)) {
+        // bookkeeping of an old file system, which nobody reads
+      } else if (name.startsWith(WHITEOUT)) {
+        to.whiteout(hidden(path, name));
+      } else {
+        to.put(entry, reader.content());
+      }
+    }
+  }
+
+  private static String hidden(String path, String name) {
+    String hidden = name.substring(WHITEOUT.length());
+    if (hidden.isEmpty() || hidden.equals(".") || hidden.equals("..")) {
+      throw Names.bad("a whiteout hides nothing that can be", path);
+    }
+    return Names.child(Names.parent(path), hidden);
+  }
+}

@@ -1,0 +1,225 @@
+package dev.isola.host.image;
+
+import dev.isola.host.image.OciBlobs.Descriptor;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * An image in an OCI layout: the folder with {@code oci-layout}, {@code index.json} and {@code
+ * blobs}. Manifest, configuration and layers are held against their digests.
+ */
+final class OciSource extends ImageSource {
+  private static final String TAG = "org.opencontainers.image.ref.name";
+  private static final int DEEPEST_INDEX = 4;
+  private static final int MOST_LAYERS = 1000;
+  private static final long LARGEST_INDEX = 4 << 20;
+
+  private final Path layout;
+  private final Optional<String> tag;
+  private final String described;
+
+  OciSource(Path layout, Optional<String> tag, String described) {
+    this.layout = layout;
+    this.tag = tag;
+    this.described = described;
+  }
+
+  @Override
+  String described() {
+    return described;
+  }
+
+  @Override
+  ImageDefaults unpack(Unpacking unpacking) throws IOException {
+    OciBlobs blobs = new OciBlobs(layout);
+    OciDocument manifest = manifest(blobs, index(), DEEPEST_INDEX);
+    OciDocument config =
+        blobs.document(
+            "the configuration",
+            Descriptor.of(
+                manifest
+                    .object("config")
+                    .orElseThrow(() -> OciDocument.bad("the manifest has no configuration"))));
+    checkPlatform(config);
+    List<Descriptor> layers = manifest.objects("layers").stream().map(Descriptor::of).toList();
+    List<String> contents =
+        config.object("rootfs").map(rootfs -> rootfs.strings("diff_ids")).orElse(List.of());
+    if (layers.size() != contents.size() || layers.size() > MOST_LAYERS) {
+      throw OciDocument.bad(
+          "the manifest has "
+              + layers.size()
+              + " layers, the configuration "
+              + contents.size()
+              + "; at most "
+              + MOST_LAYERS
+              + " are taken");
+    }
+    for (int i = 0; i < layers.size(); i++) {
+      unpacking.progress().accept("unpacking layer " + (i + 1) + " of " + layers.size());
+      layer(blobs, layers.get(i), contents.get(i), unpacking);
+    }
+    return defaults(config, unpacking.notes());
+  }
+
+  /** Reads the index, and from the ones tagged or all picks those that may be meant. */
+  private OciDocument index() throws IOException {
+    Path file = layout.resolve("index.json");
+    try {
+      if (Files.size(file) > LARGEST_INDEX) {
+        throw OciDocument.bad(file + " has " + Files.size(file) + " bytes");
+      }
+      return OciDocument.parse("the index", Files.readAllBytes(file));
+    } catch (NoSuchFileException e) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              layout + " is not an OCI layout: it has no index.json",
+              "name a folder that one was copied to, such as with skopeo copy SOURCE oci:FOLDER")
+          .exception(e);
+    }
+  }
+
+  private OciDocument manifest(OciBlobs blobs, OciDocument index, int depth) throws IOException {
+    List<OciDocument> listed = index.objects("manifests");
+    List<OciDocument> candidates =
+        depth == DEEPEST_INDEX && tag.isPresent() ? tagged(listed) : forThisMachine(listed);
+    if (candidates.isEmpty()) {
+      throw noneFits(listed);
+    }
+    if (candidates.size() > 1 && depth == DEEPEST_INDEX) {
+      throw ambiguous(candidates);
+    }
+    Descriptor chosen = Descriptor.of(candidates.getFirst());
+    OciDocument document = blobs.document("the manifest", chosen);
+    boolean nested =
+        chosen.mediaType().contains("index")
+            || chosen.mediaType().contains("manifest.list")
+            || document.fields().containsKey("manifests");
+    if (!nested) {
+      return document;
+    }
+    if (depth == 0) {
+      throw OciDocument.bad("the index leads to an index too often");
+    }
+    return manifest(blobs, document, depth - 1);
+  }
+
+  private List<OciDocument> tagged(List<OciDocument> listed) {
+    List<OciDocument> named =
+        listed.stream()
+            .filter(one -> one.object("annotations").flatMap(it -> it.string(TAG)).equals(tag))
+            .toList();
+    // A platform may be said as well, when one tag has several manifests.
+    List<OciDocument> fitting = forThisMachine(named);
+    return fitting.isEmpty() ? named : fitting;
+  }
+
+  /** Of the first that fit, those that say so go before those that say nothing. */
+  private static List<OciDocument> forThisMachine(List<OciDocument> listed) {
+    List<OciDocument> fitting = new ArrayList<>();
+    List<OciDocument> silent = new ArrayList<>();
+    for (OciDocument one : listed) {
+      Optional<OciDocument> platform = one.object("platform");
+      if (platform.isEmpty()) {
+        silent.add(one);
+      } else if (platform.get().string("os").orElse("linux").equals("linux")
+          && platform.get().string("architecture").equals(Optional.of(Architecture.here()))) {
+        fitting.add(one);
+      }
+    }
+    return fitting.isEmpty() ? silent : fitting;
+  }
+
+  private SandboxException noneFits(List<OciDocument> listed) {
+    List<String> there = new ArrayList<>();
+    for (OciDocument one : listed) {
+      one.object("annotations").flatMap(it -> it.string(TAG)).ifPresent(there::add);
+      one.object("platform")
+          .ifPresent(
+              platform ->
+                  there.add(
+                      platform.string("os").orElse("?")
+                          + "/"
+                          + platform.string("architecture").orElse("?")));
+    }
+    String wanted = tag.map(it -> "tagged '" + it + "' ").orElse("");
+    return Fault.of(
+            ErrorCode.INVALID_REQUEST,
+            "no image " + wanted + "for linux/" + Architecture.here() + " is in it",
+            "there are: "
+                + (there.isEmpty() ? "none" : String.join(", ", there.stream().limit(20).toList())))
+        .exception();
+  }
+
+  private static SandboxException ambiguous(List<OciDocument> candidates) {
+    List<String> tags =
+        candidates.stream()
+            .map(one -> one.object("annotations").flatMap(it -> it.string(TAG)).orElse("(no tag)"))
+            .limit(20)
+            .toList();
+    return Fault.of(
+            ErrorCode.INVALID_REQUEST,
+            "the layout has " + candidates.size() + " images",
+            "name one: oci:FOLDER:TAG with one of " + String.join(", ", tags))
+        .exception();
+  }
+
+  private static void checkPlatform(OciDocument config) {
+    String os = config.string("os").orElse("linux");
+    String architecture = config.string("architecture").orElse(Architecture.here());
+    if (!os.equals("linux") || !architecture.equals(Architecture.here())) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the image is for " + os + "/" + architecture,
+              "fetch the one for linux/" + Architecture.here())
+          .exception();
+    }
+  }
+
+  private static void layer(
+      OciBlobs blobs, Descriptor layer, String contentDigest, Unpacking unpacking)
+      throws IOException {
+    if (layer.mediaType().contains("encrypted")) {
+      throw OciDocument.bad("the layer " + layer.digest() + " is encrypted");
+    }
+    Sha256 blobHash = new Sha256();
+    Sha256 contentHash = new Sha256();
+    Budget packed = new Budget(new Limits(layer.size(), 0));
+    try (Metered blob = new Metered(blobs.open(layer), packed, Optional.of(blobHash));
+        Metered content =
+            new Metered(Decompression.of(blob), unpacking.budget(), Optional.of(contentHash))) {
+      new OciLayer(unpacking.to()).apply(new TarReader(content));
+      content.drain();
+      blob.drain();
+    }
+    OciBlobs.verify("a layer", layer.digest(), blobHash.text());
+    OciBlobs.verify("the content of a layer", contentDigest, contentHash.text());
+  }
+
+  private static ImageDefaults defaults(OciDocument config, Notes notes) {
+    Optional<OciDocument> run = config.object("config");
+    Map<String, String> env = new LinkedHashMap<>();
+    for (String variable : run.map(it -> it.strings("Env")).orElse(List.of())) {
+      int equals = variable.indexOf('=');
+      if (equals < 1 || variable.indexOf('\0') >= 0) {
+        notes.add("variables of the image are not NAME=VALUE", variable);
+      } else {
+        env.put(variable.substring(0, equals), variable.substring(equals + 1));
+      }
+    }
+    return new ImageDefaults(
+        env,
+        run.flatMap(it -> it.string("User")),
+        run.flatMap(it -> it.string("WorkingDir")).filter(folder -> folder.startsWith("/")),
+        config.string("architecture"));
+  }
+}

@@ -1,0 +1,45 @@
+package dev.isola.host.image;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * An image that skopeo fetches, from a registry or out of an archive. It only copies; unpacking is
+ * Isola's own.
+ */
+final class SkopeoSource extends ImageSource {
+  private static final Duration PATIENCE = Duration.ofMinutes(30);
+  private static final String TAG = "isola";
+
+  private final String reference;
+
+  SkopeoSource(String reference) {
+    this.reference = reference;
+  }
+
+  @Override
+  String described() {
+    return reference;
+  }
+
+  @Override
+  ImageDefaults unpack(Unpacking unpacking) throws IOException {
+    Path layout = unpacking.work().resolve("layout");
+    unpacking.progress().accept("fetching " + reference);
+    new Tool("skopeo", "skopeo", PATIENCE, unpacking.progress())
+        .run(
+            List.of(
+                "copy",
+                "--quiet",
+                "--override-os",
+                "linux",
+                "--override-arch",
+                Architecture.here(),
+                reference,
+                "oci:" + layout + ":" + TAG));
+    return new OciSource(layout, Optional.of(TAG), reference).unpack(unpacking);
+  }
+}

@@ -1,0 +1,308 @@
+package dev.isola.host.image;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Reads a tar archive: ustar, pax and GNU's long names and numbers. Every length is checked before
+ * anything is read, and whatever is not understood is refused. Names are bytes; see {@link Names}.
+ */
+final class TarReader {
+  private static final int BLOCK = 512;
+  private static final int LARGEST_EXTENSION = 1 << 20;
+  private static final String ATTRIBUTE = "SCHILY.xattr.";
+
+  private final InputStream in;
+  private final byte[] header = new byte[BLOCK];
+  private final Map<String, String> global = new HashMap<>();
+  private long left;
+  private long padding;
+  private boolean ended;
+
+  TarReader(InputStream in) {
+    this.in = in;
+  }
+
+  /** Returns the next entry, skipping what is left of the one before; empty at the end. */
+  Optional<TreeEntry> next() throws IOException {
+    Map<String, String> local = new HashMap<>(global);
+    while (true) {
+      skipContent();
+      if (!readHeader()) {
+        return Optional.empty();
+      }
+      long size = number(124, 12, "size");
+      char type = (char) (header[156] & 0xff);
+      switch (type) {
+        case 'L' -> local.put("path", longName(size));
+        case 'K' -> local.put("linkpath", longName(size));
+        case 'x' -> merge(records(size), local);
+        case 'g' -> {
+          merge(records(size), global);
+          local.putAll(global);
+        }
+        case 'V' -> expect(size); // the label of a tape
+        default -> {
+          return Optional.of(entry(type, size, local));
+        }
+      }
+    }
+  }
+
+  /** Whether the archive said that it ends here; one that was cut off did not. */
+  boolean ended() {
+    return ended;
+  }
+
+  /** Returns the content of the entry that {@link #next} gave last. */
+  InputStream content() {
+    return new Content();
+  }
+
+  private final class Content extends InputStream {
+    @Override
+    public int read() throws IOException {
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int length) throws IOException {
+      if (left == 0 || length == 0) {
+        return left == 0 ? -1 : 0;
+      }
+      int n = in.read(to, offset, (int) Math.min(length, left));
+      if (n < 0) {
+        throw cutOff();
+      }
+      left -= n;
+      return n;
+    }
+  }
+
+  private void skipContent() throws IOException {
+    try {
+      in.skipNBytes(left + padding);
+    } catch (EOFException e) {
+      throw cutOff();
+    }
+    left = 0;
+    padding = 0;
+  }
+
+  private void expect(long size) {
+    left = size;
+    padding = (BLOCK - size % BLOCK) % BLOCK;
+  }
+
+  private boolean readHeader() throws IOException {
+    int n = in.readNBytes(header, 0, BLOCK);
+    if (n == 0) {
+      return false;
+    }
+    if (n < BLOCK) {
+      throw cutOff();
+    }
+    long unsigned = 0;
+    long signed = 0;
+    boolean zero = true;
+    for (int i = 0; i < BLOCK; i++) {
+      byte b = i >= 148 && i < 156 ? (byte) ' ' : header[i];
+      zero &= header[i] == 0;
+      unsigned += b & 0xff;
+      signed += b;
+    }
+    if (zero) {
+      ended = true;
+      return false;
+    }
+    long sum = number(148, 8, "checksum");
+    if (sum != unsigned && sum != signed) {
+      throw Names.bad("this is not a tar archive, or it is damaged", field(0, 100));
+    }
+    return true;
+  }
+
+  private TreeEntry entry(char type, long headerSize, Map<String, String> extra) {
+    String path = extra.getOrDefault("path", headerPath());
+    TreeEntry.Kind kind =
+        switch (type) {
+          case '0', '\0', '7' ->
+              path.endsWith("/") && type != '7' ? TreeEntry.Kind.FOLDER : TreeEntry.Kind.FILE;
+          case '1' -> TreeEntry.Kind.HARD_LINK;
+          case '2' -> TreeEntry.Kind.LINK;
+          case '5' -> TreeEntry.Kind.FOLDER;
+          case '3', '4', '6' -> TreeEntry.Kind.SPECIAL;
+          default ->
+              throw Names.bad(
+                  "the archive has an entry of a kind that is not known ('" + type + "')", path);
+        };
+    for (String key : extra.keySet()) {
+      if (key.startsWith("GNU.sparse.")) {
+        throw Names.bad("the archive has a sparse file (make it without --sparse)", path);
+      }
+    }
+    long size = kind == TreeEntry.Kind.HARD_LINK ? 0 : numberOf("size", extra, headerSize, path);
+    if (size > 0 && kind != TreeEntry.Kind.FILE) {
+      throw Names.bad("the archive has content for something that is no file", path);
+    }
+    expect(size);
+    long[] time = time(extra, path);
+    return new TreeEntry(
+        path,
+        kind,
+        extra.getOrDefault("linkpath", field(157, 100)),
+        (int) number(100, 8, "mode") & 07777,
+        numberOf("uid", extra, number(108, 8, "uid"), path),
+        numberOf("gid", extra, number(116, 8, "gid"), path),
+        size,
+        time[0],
+        (int) time[1],
+        attributes(extra));
+  }
+
+  private static long numberOf(String key, Map<String, String> extra, long header, String path) {
+    String text = extra.get(key);
+    return text == null ? header : decimal(text, key, path);
+  }
+
+  /** An empty value takes back what was said before; of an attribute it is a value. */
+  private static void merge(Map<String, String> records, Map<String, String> into) {
+    records.forEach(
+        (key, value) -> {
+          if (value.isEmpty() && !key.startsWith(ATTRIBUTE)) {
+            into.remove(key);
+          } else {
+            into.put(key, value);
+          }
+        });
+  }
+
+  private String headerPath() {
+    String name = field(0, 100);
+    boolean ustar = field(257, 6).equals("ustar"); // GNU's has spaces there, and no prefix
+    String prefix = ustar ? field(345, 155) : "";
+    return prefix.isEmpty() ? name : prefix + "/" + name;
+  }
+
+  private long[] time(Map<String, String> extra, String path) {
+    String text = extra.get("mtime");
+    if (text == null) {
+      return new long[] {number(136, 12, "time"), 0};
+    }
+    int dot = text.indexOf('.');
+    try {
+      long seconds = Long.parseLong(dot < 0 ? text : text.substring(0, dot));
+      String fraction = dot < 0 ? "" : text.substring(dot + 1);
+      long nanos = Long.parseLong((fraction + "000000000").substring(0, 9));
+      return new long[] {seconds, text.startsWith("-") || nanos < 0 ? 0 : nanos};
+    } catch (NumberFormatException e) {
+      throw Names.bad("a time is not a number", path);
+    }
+  }
+
+  private static Map<String, byte[]> attributes(Map<String, String> extra) {
+    Map<String, byte[]> attributes = new LinkedHashMap<>();
+    for (Map.Entry<String, String> record : extra.entrySet()) {
+      if (record.getKey().startsWith(ATTRIBUTE)) {
+        attributes.put(
+            record.getKey().substring(ATTRIBUTE.length()),
+            record.getValue().getBytes(StandardCharsets.ISO_8859_1));
+      }
+    }
+    return attributes;
+  }
+
+  private String longName(long size) throws IOException {
+    String name = extension(size);
+    int zero = name.indexOf('\0');
+    return zero < 0 ? name : name.substring(0, zero);
+  }
+
+  /** Reads pax records: {@code LENGTH KEY=VALUE\n}, the length counting all of it. */
+  private Map<String, String> records(long size) throws IOException {
+    String text = extension(size);
+    Map<String, String> records = new LinkedHashMap<>();
+    for (int at = 0; at < text.length(); ) {
+      int space = text.indexOf(' ', at);
+      int end = at;
+      if (space > at && space - at < 8) {
+        end += (int) decimal(text.substring(at, space), "header", text);
+      }
+      int equals = text.indexOf('=', at);
+      if (end > text.length() || equals < space || equals >= end || text.charAt(end - 1) != '\n') {
+        throw Names.bad("the archive has a header that cannot be read", text.substring(at));
+      }
+      records.put(text.substring(space + 1, equals), text.substring(equals + 1, end - 1));
+      at = end;
+    }
+    return records;
+  }
+
+  private String extension(long size) throws IOException {
+    if (size > LARGEST_EXTENSION) {
+      throw Names.bad("the archive has a header of " + size + " bytes", field(0, 100));
+    }
+    expect(size);
+    byte[] bytes = content().readNBytes((int) size);
+    return new String(bytes, StandardCharsets.ISO_8859_1);
+  }
+
+  private static long decimal(String text, String what, String path) {
+    try {
+      return digits(text, 10);
+    } catch (NumberFormatException e) {
+      throw Names.bad("a " + what + " is not a number", path);
+    }
+  }
+
+  private String field(int offset, int length) {
+    int end = offset;
+    while (end < offset + length && header[end] != 0) {
+      end++;
+    }
+    return new String(header, offset, end - offset, StandardCharsets.ISO_8859_1);
+  }
+
+  /** Reads octal digits, or GNU's binary numbers, of which only those that fit are taken. */
+  private long number(int offset, int length, String what) {
+    if ((header[offset] & 0x80) != 0) {
+      long value = header[offset] & 0x7f;
+      for (int i = offset + 1; i < offset + length; i++) {
+        if (value >>> 54 != 0) {
+          // Negative ones (a time before 1970) look the same and are of no use either.
+          if (what.equals("time")) {
+            return 0;
+          }
+          throw Names.bad("a " + what + " is out of range", field(0, 100));
+        }
+        value = (value << 8) | (header[i] & 0xff);
+      }
+      return value;
+    }
+    String text = field(offset, length).strip();
+    try {
+      return text.isEmpty() ? 0 : digits(text, 8);
+    } catch (NumberFormatException e) {
+      throw Names.bad("this is not a tar archive, or it is damaged (" + what + ")", field(0, 100));
+    }
+  }
+
+  /** Like {@code Long.parseLong}, but without signs. */
+  private static long digits(String text, int radix) {
+    if (Character.digit(text.charAt(0), radix) < 0) {
+      throw new NumberFormatException(text);
+    }
+    return Long.parseLong(text, radix);
+  }
+
+  private static RuntimeException cutOff() {
+    return Names.bad("the archive was cut off", "it ends in the middle of an entry");
+  }
+}

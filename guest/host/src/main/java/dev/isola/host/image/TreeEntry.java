@@ -1,0 +1,34 @@
+package dev.isola.host.image;
+
+import java.util.Map;
+
+/**
+ * One file of a tree on its way into an image.
+ *
+ * @param path as the archive has it; nothing about it is checked yet
+ * @param target of a link: where a symbolic link points, or the path a hard link shares
+ * @param mode permissions with the set-id and sticky bits
+ * @param attributes extended attributes
+ */
+record TreeEntry(
+    String path,
+    Kind kind,
+    String target,
+    int mode,
+    long uid,
+    long gid,
+    long size,
+    long seconds,
+    int nanos,
+    Map<String, byte[]> attributes) {
+
+  /** What a file is. */
+  enum Kind {
+    FILE,
+    FOLDER,
+    LINK,
+    HARD_LINK,
+    /** A device, a pipe or a socket. */
+    SPECIAL
+  }
+}

@@ -1,0 +1,329 @@
+package dev.isola.host.image;
+
+import dev.isola.host.image.NativeFiles.Stat;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Puts entries into a tree. Everything about an entry is hostile: it lands beneath the root,
+ * replaces what has its name instead of writing into it, and never goes through a link, of its own
+ * archive or of a layer below.
+ */
+final class Unpacker implements AutoCloseable {
+  private static final int FIRST_UNMAPPED = 65536;
+  private static final int BUFFER = 1 << 18;
+
+  private final Tree tree;
+  private final boolean keepOwners;
+  private final Budget budget;
+  private final Notes notes;
+  private final Arena arena = Arena.ofConfined();
+  private final MemorySegment memory = arena.allocate(BUFFER);
+  private final byte[] buffer = new byte[BUFFER];
+
+  /** Folders get their rights and times last: what is put into them would change both. */
+  private final TreeMap<String, TreeEntry> folders = new TreeMap<>();
+
+  /** What the layer at hand brought; whiteouts in it are about the layers below only. */
+  private final Set<String> layer = new HashSet<>();
+
+  Unpacker(Tree tree, boolean keepOwners, Budget budget, Notes notes) {
+    this.tree = tree;
+    this.keepOwners = keepOwners;
+    this.budget = budget;
+    this.notes = notes;
+  }
+
+  /** Begins a new layer on top of what is there. */
+  void nextLayer() {
+    layer.clear();
+  }
+
+  /** Puts one entry in place of whatever is there. */
+  void put(TreeEntry entry, InputStream content) throws IOException {
+    budget.takeEntry();
+    String path = Names.clean(entry.path());
+    try {
+      place(path, entry, content);
+      layer.add(path);
+    } catch (NativeException e) {
+      throw failed(e, path);
+    }
+  }
+
+  private void place(String path, TreeEntry entry, InputStream content) throws IOException {
+    if (path.isEmpty()) {
+      if (entry.kind() == TreeEntry.Kind.FOLDER) {
+        folders.put("", entry);
+        return;
+      }
+      throw Names.bad("the root of an image has to be a folder", entry.path());
+    }
+    if (entry.kind() == TreeEntry.Kind.SPECIAL) {
+      notes.add("devices, pipes or sockets are left out", path);
+      return;
+    }
+    makeParents(path, entry);
+    switch (entry.kind()) {
+      case FOLDER -> folder(path, entry);
+      case FILE -> file(path, entry, content);
+      case LINK -> link(path, entry);
+      case HARD_LINK -> hardLink(path, Names.clean(entry.target()));
+      case SPECIAL -> throw new IllegalStateException("left out above");
+    }
+  }
+
+  /** Makes the folders a path is in where an archive left them out. */
+  private void makeParents(String path, TreeEntry entry) throws IOException {
+    try {
+      tree.reach(path);
+    } catch (NativeException e) {
+      if (e.errno() == NativeException.ENOTDIR) {
+        throw Names.bad("an entry is beneath something that is no folder", path);
+      }
+      if (e.errno() != NativeException.ENOENT) {
+        throw e;
+      }
+      String parent = Names.parent(path);
+      makeParents(parent, entry);
+      tree.makeFolder(parent, 0700);
+      folders.put(parent, implicit(parent, entry));
+    }
+  }
+
+  private static TreeEntry implicit(String path, TreeEntry child) {
+    return new TreeEntry(
+        path, TreeEntry.Kind.FOLDER, "", 0755, 0, 0, 0, child.seconds(), child.nanos(), Map.of());
+  }
+
+  private void folder(String path, TreeEntry entry) throws IOException {
+    Optional<Stat> there = tree.stat(path);
+    if (there.isPresent() && !there.get().isFolder()) {
+      tree.removeFile(path);
+      there = Optional.empty();
+    }
+    if (there.isEmpty()) {
+      tree.makeFolder(path, 0700);
+    }
+    folders.put(path, entry);
+  }
+
+  private void file(String path, TreeEntry entry, InputStream content) throws IOException {
+    budget.needBytes(entry.size());
+    clear(path);
+    int file = tree.create(path);
+    try {
+      copy(content, file);
+      own(path, entry);
+      // After the owner: changing that takes set-user-id bits and capabilities away.
+      NativeFiles.chmod(file, keepOwners ? entry.mode() : entry.mode() | 0400);
+      attributes(file, path, entry.attributes());
+    } finally {
+      NativeFiles.close(file);
+    }
+    tree.touch(path, entry.seconds(), entry.nanos());
+  }
+
+  private void copy(InputStream content, int file) throws IOException {
+    int n;
+    while ((n = content.read(buffer, 0, BUFFER)) >= 0) {
+      MemorySegment.copy(buffer, 0, memory, ValueLayout.JAVA_BYTE, 0, n);
+      NativeFiles.write(file, memory.asSlice(0, n));
+    }
+  }
+
+  private void link(String path, TreeEntry entry) throws IOException {
+    String target = entry.target();
+    if (target.isEmpty() || target.length() > Names.LONGEST_PATH || target.indexOf('\0') >= 0) {
+      throw Names.bad("a link has a target that cannot be", path);
+    }
+    clear(path);
+    tree.makeLink(path, target);
+    own(path, entry);
+    tree.touch(path, entry.seconds(), entry.nanos());
+  }
+
+  private void hardLink(String path, String existing) throws IOException {
+    Optional<Stat> there = existing.isEmpty() ? Optional.empty() : tree.stat(existing);
+    if (there.isEmpty()) {
+      throw Names.bad("a hard link to something that is not there", path);
+    }
+    if (there.get().isFolder()) {
+      throw Names.bad("a hard link to a folder", path);
+    }
+    if (path.equals(existing)) {
+      return;
+    }
+    clear(path);
+    // What was there may have been a folder with the link's other end in it.
+    if (tree.stat(existing).isEmpty()) {
+      throw Names.bad("a hard link to something that is not there", path);
+    }
+    tree.makeHardLink(path, existing);
+  }
+
+  private void own(String path, TreeEntry entry) throws IOException {
+    if (!keepOwners) {
+      return;
+    }
+    if (entry.uid() >= 0xffffffffL || entry.gid() >= 0xffffffffL) {
+      throw Names.bad("an owner is out of range", path);
+    }
+    if (entry.uid() >= FIRST_UNMAPPED || entry.gid() >= FIRST_UNMAPPED) {
+      notes.add("files belong to ids from 65536 on, which no sandbox has", path);
+    }
+    tree.chown(path, (int) entry.uid(), (int) entry.gid());
+  }
+
+  /**
+   * Keeps capabilities of programs (root only) and what users note. Anything else means something
+   * to this host's kernel, overlay file systems above all.
+   */
+  private void attributes(int file, String path, Map<String, byte[]> attributes)
+      throws IOException {
+    for (Map.Entry<String, byte[]> attribute : attributes.entrySet()) {
+      String name = attribute.getKey();
+      if (!isKept(name) || (!keepOwners && !name.startsWith("user."))) {
+        notes.add("extended attributes are left out (" + Names.shown(name) + ")", path);
+        continue;
+      }
+      try {
+        NativeFiles.setAttribute(file, name, attribute.getValue());
+      } catch (NativeException e) {
+        notes.add("extended attributes could not be set (" + Names.shown(name) + ")", path);
+      }
+    }
+  }
+
+  static boolean isKept(String attribute) {
+    return attribute.equals("security.capability")
+        || (attribute.startsWith("user.") && !attribute.startsWith("user.overlay."));
+  }
+
+  /** Hides what layers below have at a path; what this layer brought stays. */
+  void whiteout(String name) throws IOException {
+    budget.takeEntry();
+    String path = Names.clean(name);
+    try {
+      if (reachable(path)) {
+        hide(path);
+      }
+    } catch (NativeException e) {
+      throw failed(e, path);
+    }
+  }
+
+  /** Hides everything that layers below have in a folder; what this layer brought stays. */
+  void opaque(String folder) throws IOException {
+    budget.takeEntry();
+    String path = Names.clean(folder);
+    try {
+      if (reachable(path) && tree.stat(path).filter(Stat::isFolder).isPresent()) {
+        for (String name : tree.list(path)) {
+          hide(Names.child(path, name));
+        }
+      }
+    } catch (NativeException e) {
+      throw failed(e, path);
+    }
+  }
+
+  private boolean reachable(String path) throws IOException {
+    String parent = Names.parent(path);
+    Optional<Stat> there = tree.stat(parent);
+    if (there.isPresent() && there.get().isLink()) {
+      throw Names.bad("an entry leads through a link", path);
+    }
+    return there.isPresent() && there.get().isFolder();
+  }
+
+  /** Returns whether something of this layer is left there. */
+  private boolean hide(String path) throws IOException {
+    Optional<Stat> there = tree.stat(path);
+    if (there.isEmpty()) {
+      return false;
+    }
+    boolean ours = layer.contains(path);
+    if (there.get().isFolder()) {
+      for (String name : tree.list(path)) {
+        ours |= hide(Names.child(path, name));
+      }
+      if (!ours) {
+        folders.remove(path);
+        tree.removeFolder(path);
+      }
+    } else if (!ours) {
+      tree.removeFile(path);
+    }
+    return ours;
+  }
+
+  /** Makes room at a path: whatever is there goes, with everything beneath it. */
+  void clear(String path) throws IOException {
+    Optional<Stat> there = tree.stat(path);
+    if (there.isPresent() && there.get().isFolder()) {
+      for (String name : tree.list(path)) {
+        clear(Names.child(path, name));
+      }
+      folders.remove(path);
+      tree.removeFolder(path);
+    } else if (there.isPresent()) {
+      tree.removeFile(path);
+    }
+  }
+
+  /** Gives folders their owners, rights and times. Call when everything is in its place. */
+  void finish() throws IOException {
+    for (Map.Entry<String, TreeEntry> folder : folders.descendingMap().entrySet()) {
+      TreeEntry entry = folder.getValue();
+      try {
+        own(folder.getKey(), entry);
+        tree.chmodFolder(folder.getKey(), keepOwners ? entry.mode() : entry.mode() | 0700);
+        tree.touch(folder.getKey(), entry.seconds(), entry.nanos());
+      } catch (NativeException e) {
+        throw failed(e, folder.getKey());
+      }
+    }
+    folders.clear();
+  }
+
+  private static SandboxException failed(NativeException e, String path) {
+    return switch (e.errno()) {
+      case NativeException.ENOSPC, NativeException.EDQUOT ->
+          Fault.of(
+                  ErrorCode.DISK_FULL,
+                  "the disk is full at " + Names.shown(path),
+                  "make room, or keep the data on another disk (--data)")
+              .exception(e);
+      case NativeException.ELOOP -> Names.bad("an entry leads through a link", path);
+      case NativeException.ENOSYS ->
+          Fault.of(
+                  ErrorCode.PROVIDER_UNAVAILABLE,
+                  "this kernel cannot open a path without following links (openat2)",
+                  "use Linux 5.6 or newer, and a container that allows the call")
+              .exception(e);
+      default ->
+          Fault.of(
+                  ErrorCode.PROVIDER_UNAVAILABLE,
+                  "the image cannot be written: " + e.getMessage() + ": " + Names.shown(path),
+                  "check the disk and the rights of the data folder")
+              .exception(e);
+    };
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

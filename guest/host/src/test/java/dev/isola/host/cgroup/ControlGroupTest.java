@@ -1,0 +1,437 @@
+package dev.isola.host.cgroup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.isola.host.cgroup.Bench.Variant;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.testing.census.Census;
+import dev.isola.testing.census.LeakCensus;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Groups of the real kernel, with real processes that misbehave. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ControlGroupTest {
+  private static final ResourceLimits LIMITS =
+      ResourceLimits.DEFAULT.withCpu(2).withMemoryMb(256).withProcesses(64);
+  private static final Duration PATIENCE = Bench.PATIENCE;
+
+  /** Always new ones, which a killer that goes through a list never catches up with. */
+  private static final String BOMB =
+      "exec perl -e '$SIG{CHLD} = q(IGNORE); while (1) { my $p = fork;"
+          + " exit if defined $p ? $p == 0 && rand() < 0.5 : rand() < 0.05 }'";
+
+  @TempDir Path folder;
+
+  @Test
+  void whoTakesTooMuchMemoryIsKilledAndCounted() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.MEMORY)) {
+      bench.group.make(LIMITS.withMemoryMb(64));
+      Process modest = bench.start(bench.group, hog(1_000_000));
+      assertThat(modest.waitFor()).isZero();
+      assertThat(bench.group.outOfMemoryKills()).isZero();
+      assertThat(bench.group.read().memoryPeakBytes()).isBetween(1L, 64L << 20);
+
+      Process hog = bench.start(bench.group, hog(600_000_000));
+      assertThat(hog.waitFor()).isNotZero();
+      assertThat(bench.group.outOfMemoryKills()).isPositive();
+      assertThat(bench.group.memoryEvents())
+          .hasValueSatisfying(file -> assertThat(Bench.text(file)).contains("oom_kill "));
+      assertThat(bench.group.read().memoryPeakBytes()).isGreaterThan(32L << 20);
+    }
+  }
+
+  @Test
+  void theSameHogIsFedWhereThereIsRoom() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.MEMORY)) {
+      bench.group.make(LIMITS.withMemoryMb(512));
+      assertThat(bench.start(bench.group, hog(100_000_000)).waitFor()).isZero();
+      assertThat(bench.group.outOfMemoryKills()).isZero();
+    }
+  }
+
+  /** The last line of something without lines is all of it. */
+  private static String hog(long bytes) {
+    return "head -c " + bytes + " /dev/zero | tail -n 1 > /dev/null";
+  }
+
+  @Test
+  void filesThatWereReadAreNotMemoryInUse() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.MEMORY)) {
+      Path file = folder.resolve("big");
+      bench.group.make(LIMITS);
+      assertThat(
+              bench
+                  .start(
+                      bench.group,
+                      "head -c 50000000 /dev/zero > \"$1\"; sync \"$1\"",
+                      file.toString())
+                  .waitFor())
+          .isZero();
+      assertThat(bench.group.read().memoryPeakBytes()).isGreaterThan(40_000_000);
+      await().atMost(PATIENCE).until(() -> bench.group.read().memoryBytes() < 30_000_000);
+    }
+  }
+
+  @Test
+  void noMoreProcessesThanAllowedAreStarted() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.PROCESSES)) {
+      bench.group.make(LIMITS.withProcesses(12));
+      Process many =
+          bench.start(
+              bench.group,
+              "i=0; while test $i -lt 100; do sleep 1000 > /dev/null & echo $!; i=$((i+1)); done; wait");
+      long said = many.inputReader().lines().takeWhile(line -> !line.isEmpty()).limit(100).count();
+      assertThat(said).isBetween(1L, 12L);
+      assertThat(bench.group.read().processes()).isBetween(1, 12);
+      assertThat(bench.group.processEvents())
+          .hasValueSatisfying(
+              file -> assertThat(KernelFile.number(file, "max").orElse(0)).isPositive());
+    }
+  }
+
+  @Test
+  void theProcessorIsShared() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.CPU)) {
+      bench.group.make(LIMITS.withCpu(0.2));
+      bench.start(bench.group, "while :; do :; done");
+      await()
+          .atMost(PATIENCE)
+          .until(() -> bench.group.read().cpuTime().compareTo(Duration.ofMillis(100)) > 0);
+      Duration before = bench.group.read().cpuTime();
+      long start = System.nanoTime();
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  bench.group.read().cpuTime().minus(before).compareTo(Duration.ofMillis(300)) > 0);
+      double wall = System.nanoTime() - start;
+      double used = bench.group.read().cpuTime().minus(before).toNanos();
+      // A machine that is busy elsewhere makes it less, never more.
+      assertThat(used / wall).isLessThan(0.4);
+      Path stat =
+          GroupFolders.find(bench.group.name(), bench.machine.hierarchies()).paths().stream()
+              .map(path -> path.resolve("cpu.stat"))
+              .filter(path -> KernelFile.number(path, "nr_throttled").isPresent())
+              .findFirst()
+              .orElseThrow();
+      assertThat(KernelFile.number(stat, "nr_throttled").orElse(0)).isPositive();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatIsFrozenStandsStillUntilItIsThawed(Variant variant) throws Exception {
+    try (Bench bench = new Bench(variant).needsFreezing()) {
+      Path counter = folder.resolve("counter");
+      bench.group.make(LIMITS);
+      assertThat(bench.group.frozen()).isFalse();
+      bench.start(
+          bench.group,
+          "i=0; while :; do i=$((i+1)); echo $i > \"$1.new\"; mv \"$1.new\" \"$1\"; done",
+          counter.toString());
+      counts(counter);
+
+      bench.group.freeze(PATIENCE);
+      assertThat(bench.group.frozen()).isTrue();
+      String still = Bench.text(counter);
+      assertThat(still).isNotEmpty();
+      await()
+          .during(Duration.ofMillis(300))
+          .atMost(PATIENCE)
+          .until(() -> Bench.text(counter).equals(still));
+      bench.group.freeze(PATIENCE);
+      assertThat(bench.group.frozen()).isTrue();
+
+      bench.group.thaw();
+      assertThat(bench.group.frozen()).isFalse();
+      counts(counter);
+      bench.group.thaw();
+    }
+  }
+
+  private static void counts(Path counter) {
+    Set<String> seen = new HashSet<>();
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              seen.add(Bench.text(counter));
+              return seen.size() > 3;
+            });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anEmptyGroupFreezesToo(Variant variant) throws Exception {
+    try (Bench bench = new Bench(variant).needsFreezing()) {
+      bench.group.make(LIMITS);
+      bench.group.freeze(PATIENCE);
+      assertThat(bench.group.frozen()).isTrue();
+      bench.group.kill();
+      assertThat(bench.group.frozen()).isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aForkBombIsEnded(Variant variant) throws Exception {
+    Bench.needsTool("perl", "-e", "1");
+    try (Bench bench = new Bench(variant)) {
+      // Even where the variant cannot, the test does limit it.
+      assumeTrue(
+          ControlGroups.ofThisMachine().enforceable().contains(LimitKind.PROCESSES),
+          "NOT RUN: processes cannot be limited here, and a fork bomb is no good without");
+      bench.all.make(LIMITS.withCpu(1.5));
+      bench.group.make(LIMITS.withCpu(1.5));
+      bench.start(both(bench), BOMB);
+      Path refused = bench.all.processEvents().orElseThrow();
+      await().atMost(PATIENCE).until(() -> KernelFile.number(refused, "max").orElse(0) > 100);
+      Set<Long> bomb = members(bench.all);
+      assertThat(bomb).hasSizeGreaterThan(10);
+
+      bench.group.kill();
+
+      assertThat(members(bench.all)).isEmpty();
+      assertThat(bomb).noneMatch(ControlGroupTest::running);
+      assertThat(bench.group.read().processes()).isZero();
+    }
+  }
+
+  /** Joins what either handle has made, which together is what the whole machine would have. */
+  private static ControlGroup both(Bench bench) {
+    return bench.all.joinFiles().containsAll(bench.group.joinFiles()) ? bench.all : bench.group;
+  }
+
+  private static Set<Long> members(ControlGroup group) {
+    return GroupFolders.find(group.name(), ControlGroups.ofThisMachine().hierarchies()).members();
+  }
+
+  private static boolean running(long pid) {
+    String state = KernelFile.read(Path.of("/proc", Long.toString(pid), "status"));
+    return state.contains("Name:\tperl") && !state.contains("State:\tZ");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatIsFrozenCanBeKilled(Variant variant) throws Exception {
+    try (Bench bench = new Bench(variant).needsFreezing()) {
+      bench.group.make(LIMITS);
+      Process process = bench.start(bench.group, "echo in; exec sleep 1000");
+      assertThat(process.inputReader().readLine()).isEqualTo("in");
+      bench.group.freeze(PATIENCE);
+      bench.group.kill();
+      process.waitFor();
+      assertThat(bench.group.read().processes()).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aGroupCanBeUsedAgainAfterItWasKilled(Variant variant) throws Exception {
+    try (Bench bench = new Bench(variant)) {
+      bench.group.make(LIMITS);
+      Process process = bench.start(bench.group, "echo in; exec sleep 1000");
+      assertThat(process.inputReader().readLine()).isEqualTo("in");
+      bench.group.kill();
+      bench.group.make(LIMITS);
+      assertThat(bench.start(bench.group, "sh -c 'exit 7' & wait $!").waitFor()).isEqualTo(7);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void removeLeavesNothing(Variant variant) throws Exception {
+    try (Bench bench = new Bench(variant)) {
+      LeakCensus census = new LeakCensus(bench.instance, folder);
+      bench.machine.enforceable();
+      Census before = census.take();
+      bench.group.make(LIMITS);
+      assumeTrue(!bench.group.joinFiles().isEmpty(), "NOT RUN: no group can be made here");
+      Process process = bench.start(bench.group, "echo in; exec sleep 1000 > /dev/null");
+      assertThat(process.inputReader().readLine()).isEqualTo("in");
+      // The positive control: the census sees every folder.
+      assertThat(Census.difference(before, census.take()))
+          .filteredOn(line -> line.startsWith("cgroup "))
+          .hasSameSizeAs(bench.group.joinFiles());
+
+      bench.group.remove(PATIENCE);
+      process.waitFor();
+      assertThat(census.take().things()).isEmpty();
+      assertThat(bench.group.joinFiles()).isEmpty();
+      assertThat(bench.group.outOfMemoryKills()).isZero();
+      assertThat(bench.group.read()).isEqualTo(new Reading(Duration.ZERO, 0, 0, 0));
+      bench.group.remove(PATIENCE);
+      bench.group.kill();
+    }
+  }
+
+  @Test
+  void halfAGroupIsRemovedWithWhoIsInIt() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE)) {
+      bench.group.make(LIMITS);
+      List<Path> files = bench.group.joinFiles();
+      assumeTrue(files.size() > 1, "NOT RUN: there is but one hierarchy");
+      // Somebody who has joined one of the groups; the others were never made.
+      Path kept = files.getLast();
+      for (Path file : files) {
+        if (!file.equals(kept)) {
+          Files.delete(file.getParent());
+        }
+      }
+      Process half = bench.start(bench.group, "echo in; exec sleep 1000");
+      assertThat(half.inputReader().readLine()).isEqualTo("in");
+      assertThat(bench.group.joinFiles()).containsExactly(kept);
+      bench.group.remove(PATIENCE);
+      half.waitFor();
+      assertThat(new LeakCensus(bench.instance, folder).take().things()).isEmpty();
+    }
+  }
+
+  @Test
+  void aGroupThatSomebodyMadeElsewhereIsFoundAndRemoved() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.PROCESSES)) {
+      Path top =
+          bench.machine.places().stream()
+              .filter(place -> place.limits().contains(LimitKind.PROCESSES))
+              .findFirst()
+              .orElseThrow()
+              .parent();
+      Path service = Files.createDirectory(top.resolve("service-" + bench.instance));
+      try {
+        Path elsewhere = Files.createDirectory(service.resolve(bench.group.name()));
+        Files.createDirectory(elsewhere.resolve("nested"));
+        Process process = bench.start(bench.group, "echo in; exec sleep 1000");
+        assertThat(process.inputReader().readLine()).isEqualTo("in");
+        assertThat(bench.group.joinFiles()).containsExactly(elsewhere.resolve("cgroup.procs"));
+        bench.group.remove(PATIENCE);
+        assertThat(elsewhere).doesNotExist();
+        process.waitFor();
+      } finally {
+        Files.delete(service);
+      }
+    }
+  }
+
+  @Test
+  void othersAreLeftAlone() throws Exception {
+    try (Bench mine = new Bench(Variant.WHOLE);
+        Bench other = new Bench(Variant.WHOLE)) {
+      // The same sandbox id in two installations, and an id that begins like another.
+      ControlGroup neighbour = mine.machine.group(other.instance, mine.id);
+      ControlGroup longer = mine.machine.group(mine.instance, new SandboxId(mine.id.value() + "x"));
+      mine.group.make(LIMITS);
+      neighbour.make(LIMITS);
+      longer.make(LIMITS);
+      try {
+        Process process = mine.start(neighbour, "echo in; exec sleep 1000");
+        assertThat(process.inputReader().readLine()).isEqualTo("in");
+        mine.group.remove(PATIENCE);
+        assertThat(process.isAlive()).isTrue();
+        assertThat(neighbour.read().processes()).isEqualTo(1);
+        assertThat(longer.joinFiles()).hasSameSizeAs(neighbour.joinFiles());
+      } finally {
+        neighbour.remove(PATIENCE);
+        longer.remove(PATIENCE);
+      }
+    }
+  }
+
+  @Test
+  void makingAgainSetsTheLimitsAgain() throws Exception {
+    try (Bench bench =
+        new Bench(Variant.WHOLE).needs(LimitKind.MEMORY).needs(LimitKind.PROCESSES)) {
+      bench.group.make(LIMITS);
+      List<Path> files = bench.group.joinFiles();
+      bench.group.make(LIMITS.withMemoryMb(100).withProcesses(10));
+      bench.group.make(LIMITS.withMemoryMb(300).withProcesses(30));
+      assertThat(bench.group.joinFiles()).isEqualTo(files);
+      GroupFolders folders = GroupFolders.find(bench.group.name(), bench.machine.hierarchies());
+      assertThat(folders.file("memory.max", "memory.limit_in_bytes"))
+          .hasValueSatisfying(file -> assertThat(Bench.text(file)).isEqualTo("" + (300L << 20)));
+      assertThat(folders.file("pids.max"))
+          .hasValueSatisfying(file -> assertThat(Bench.text(file)).isEqualTo("30"));
+    }
+  }
+
+  @Test
+  void aLimitThatTheKernelRefusesLeavesNothing() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.PROCESSES)) {
+      assertThatThrownBy(() -> bench.group.make(LIMITS.withProcesses(-7)))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("'-7' cannot be written to ")
+          .hasMessageContaining("pids.max");
+      assertThat(new LeakCensus(bench.instance, folder).take().things()).isEmpty();
+    }
+  }
+
+  /** Version 1 refuses more than the group above has; the lesser of the two is meant. */
+  @Test
+  void aNarrowParentIsNoObstacle() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.CPU)) {
+      Place wide =
+          bench.machine.places().stream()
+              .filter(place -> place.limits().contains(LimitKind.CPU))
+              .findFirst()
+              .orElseThrow();
+      Path narrow = Files.createDirectory(wide.parent().resolve("narrow-" + bench.instance));
+      Path nested = narrow.resolve("nested");
+      try {
+        Place place = new Place(wide.hierarchy(), narrow, wide.limits(), false);
+        for (Setting setting :
+            Setting.of(LimitKind.CPU, LIMITS.withCpu(0.5), wide.hierarchy(), wide.parent())) {
+          setting.write(narrow);
+        }
+        assertThat(
+                wide.hierarchy().unified()
+                    || KernelFile.number(narrow.resolve("cpu.cfs_quota_us")).orElse(0) == 50_000)
+            .isTrue();
+        ControlGroup group =
+            new ControlGroup(new ControlGroups(List.of(), List.of(place)), "nested");
+        group.make(LIMITS.withCpu(2));
+        assertThat(nested).isDirectory();
+        group.make(LIMITS.withCpu(0.25));
+      } finally {
+        Files.deleteIfExists(nested);
+        Files.delete(narrow);
+      }
+    }
+  }
+
+  @Test
+  void aHandleHasNoSideEffects() {
+    InstanceId instance = new InstanceId("sideeffects");
+    ControlGroups.ofThisMachine().group(instance, new SandboxId("none"));
+    assertThat(new LeakCensus(instance, folder).take().things()).isEmpty();
+  }
+
+  @Test
+  void tryingLeavesNothing() {
+    for (Variant variant : Variant.values()) {
+      try (Bench bench = new Bench(variant)) {
+        bench.machine.enforceable();
+        bench.machine.canFreeze();
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+    String mine = "isola-trial-" + ProcessHandle.current().pid() + "-";
+    assertThat(Census.take().things()).noneMatch(thing -> thing.words().contains(mine));
+  }
+}

@@ -1,0 +1,107 @@
+package dev.isola.host.image;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.isola.testing.Scratch;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A store in a folder of its own, and ways to look at what lies in it. */
+final class ImageFixture implements AutoCloseable {
+  static final Instant NOW = Instant.parse("2026-01-02T03:04:05Z");
+
+  final Scratch scratch = Scratch.make("isola-image");
+  final Path shared = scratch.path().resolve("data");
+  final ImageStore store = new ImageStore(shared, InstantSource.fixed(NOW));
+
+  Image add(String name, byte[] tar) {
+    return add(name, tar, Limits.DEFAULT, false);
+  }
+
+  Image add(String name, byte[] tar, Limits limits, boolean replace) {
+    return store.add(
+        name,
+        ImageSource.tar(new ByteArrayInputStream(tar), "a test"),
+        new ImageStore.Adding(limits, replace, line -> {}));
+  }
+
+  Image add(String name, ImageSource source) {
+    return store.add(name, source, ImageStore.Adding.DEFAULT);
+  }
+
+  /** Returns everything that lies beside the images' own folders: nothing, when all is well. */
+  List<String> leftovers() {
+    Path images = shared.resolve("images");
+    if (!Files.exists(images)) {
+      return List.of();
+    }
+    try (Stream<Path> entries = Files.list(images)) {
+      return entries
+          .map(path -> path.getFileName().toString())
+          .filter(name -> name.startsWith("."))
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static String text(Image image, String path) throws IOException {
+    return Files.readString(image.rootfs().resolve(path));
+  }
+
+  static boolean exists(Image image, String path) {
+    return Files.exists(image.rootfs().resolve(path), LinkOption.NOFOLLOW_LINKS);
+  }
+
+  static int mode(Path path) throws IOException {
+    return (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
+  }
+
+  static int uid(Path path) throws IOException {
+    return (int) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+  }
+
+  static void needRoot() {
+    if (!NativeFiles.isRoot()) {
+      abort("NOT RUN: only root may give files to others");
+    }
+  }
+
+  static void needProgram(String program) {
+    if (Tool.find(program).isEmpty()) {
+      abort("NOT RUN: " + program + " is not installed");
+    }
+  }
+
+  /** Runs a program; it must succeed. */
+  static String run(Path folder, String... words) {
+    try {
+      Process process =
+          new ProcessBuilder(words).directory(folder.toFile()).redirectErrorStream(true).start();
+      String said = new String(process.getInputStream().readAllBytes());
+      if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
+        process.destroyForcibly();
+        throw new IllegalStateException(String.join(" ", words) + ": " + said);
+      }
+      return said;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    scratch.close();
+  }
+}
