@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "disk_budget.h"
 #include "execution_launch.h"
 #include "process_tree.h"
 
@@ -124,11 +125,17 @@ void executions_tidy(void)
     }
 }
 
+/* By the signal itself, or by a shell's word for it. */
+static bool ended_by(int status, int signal_number)
+{
+    return WIFSIGNALED(status) ? WTERMSIG(status) == signal_number : WEXITSTATUS(status) == 128 + signal_number;
+}
+
 void build_exit(const struct execution *e, struct builder *b)
 {
     int status = e->end.status;
     bool signaled = WIFSIGNALED(status);
-    bool killed = signaled ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
+    bool killed = ended_by(status, SIGKILL);
     enum exit_kind kind = e->timed_out                      ? EXIT_TIMED_OUT
                           : killed && e->limits_met.memory  ? EXIT_OUT_OF_MEMORY
                           : signaled                        ? EXIT_SIGNALED
@@ -158,7 +165,7 @@ static void note_limits(struct execution *e)
     e->limits_met.memory = now.memory - e->limits_before.memory;
     e->limits_met.processes = now.processes - e->limits_before.processes;
     e->limits_met.disk = now.disk - e->limits_before.disk;
-    if (limits_disk() && WIFSIGNALED(e->end.status) && WTERMSIG(e->end.status) == SIGXFSZ) e->limits_met.disk++;
+    if (disk_limit() && ended_by(e->end.status, SIGXFSZ)) e->limits_met.disk++; /* one file was too large */
 }
 
 static void finish(struct execution *e)

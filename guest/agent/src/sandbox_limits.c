@@ -5,23 +5,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk_budget.h"
 #include "loop.h"
-#include "tree.h"
 
 #define MS 1000000ull
-
-/* Everything the sandbox can write that stays, seen in one place. */
-static const char LAYER[] = "/.isola/layer";
 
 enum { LOOK_MS = 500, LOOK_MOST_MS = 10000, COST_FACTOR = 20 };
 
 static int memory_fd = -1, process_fd = -1;
-static uint64_t disk_limit;
-static atomic_ullong disk_used, disk_taken, disk_met, pause_ms = LOOK_MS;
-static atomic_bool measured, filled;
+static atomic_ullong pause_ms = LOOK_MS;
+static atomic_bool filled;
 
 static uint64_t number_after(int fd, const char *word)
 {
@@ -41,59 +36,12 @@ static uint64_t number_after(int fd, const char *word)
 struct limit_counts limits_read(void)
 {
     return (struct limit_counts){number_after(memory_fd, "oom_kill "), number_after(process_fd, "max "),
-                                 atomic_load(&disk_met)};
+                                 disk_refusals()};
 }
 
 bool limits_have_memory(void)
 {
     return memory_fd >= 0;
-}
-
-static uint64_t bytes_beneath(const char *path)
-{
-    struct tree t;
-    uint64_t bytes = 0;
-    int top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (top < 0 || !tree_start(&t, top, false)) return 0;
-    for (enum tree_step step; (step = tree_next(&t)) != TREE_END;) {
-        struct stat s;
-        if (step != TREE_ENTRY || fstatat(t.folder, t.name, &s, AT_SYMLINK_NOFOLLOW) < 0) continue;
-        bytes += (uint64_t)s.st_blocks * 512 / (S_ISREG(s.st_mode) && s.st_nlink > 1 ? (uint64_t)s.st_nlink : 1);
-        if (S_ISDIR(s.st_mode)) tree_enter(&t);
-    }
-    tree_stop(&t);
-    return bytes;
-}
-
-static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
-
-/* What operations took before is on the disk by now, or soon. */
-static uint64_t measure(void)
-{
-    pthread_mutex_lock(&measuring);
-    uint64_t taken = atomic_load(&disk_taken);
-    uint64_t bytes = bytes_beneath(LAYER);
-    atomic_store(&disk_used, bytes);
-    atomic_fetch_sub(&disk_taken, taken);
-    atomic_store(&measured, true);
-    pthread_mutex_unlock(&measuring);
-    return bytes;
-}
-
-bool limits_disk_take(uint64_t bytes)
-{
-    if (!disk_limit) return true;
-    if (!atomic_load(&measured)) measure();
-    uint64_t taken = atomic_fetch_add(&disk_taken, bytes) + bytes;
-    if (atomic_load(&disk_used) + taken <= disk_limit) return true;
-    if (measure() + bytes <= disk_limit) return true;
-    atomic_fetch_add(&disk_met, 1);
-    return false;
-}
-
-void limits_disk_freed(void)
-{
-    atomic_store(&measured, false);
 }
 
 /* ---- the watch: the walk is a thread's, because it may take long ---- */
@@ -111,12 +59,12 @@ static void *watch_disk(void *unused)
         while (!look) pthread_cond_wait(&asked, &lock);
         look = false;
         pthread_mutex_unlock(&lock);
-        uint64_t start = now_ns(), bytes = measure();
+        uint64_t start = now_ns(), bytes = disk_measure();
         uint64_t cost = (now_ns() - start) / MS * COST_FACTOR;
         atomic_store(&pause_ms, cost < LOOK_MS ? LOOK_MS : cost > LOOK_MOST_MS ? LOOK_MOST_MS : cost);
         /* Over it and not growing is somebody who tidies up. */
-        if (bytes > disk_limit && bytes > before) {
-            atomic_fetch_add(&disk_met, 1);
+        if (bytes > disk_limit() && bytes > before) {
+            disk_refused();
             atomic_store(&filled, true);
             loop_wake();
         }
@@ -138,17 +86,12 @@ static struct timer next_look = {.fire = look_now};
 
 void limits_look_soon(void)
 {
-    if (disk_limit && next_look.at_ns == 0) timer_set(&next_look, now_ns() + atomic_load(&pause_ms) * MS);
+    if (disk_limit() && next_look.at_ns == 0) timer_set(&next_look, now_ns() + atomic_load(&pause_ms) * MS);
 }
 
 bool limits_disk_filled(void)
 {
-    return disk_limit && atomic_exchange(&filled, false);
-}
-
-uint64_t limits_disk(void)
-{
-    return disk_limit;
+    return disk_limit() && atomic_exchange(&filled, false);
 }
 
 void limits_setup(int memory_events, int process_events, uint64_t disk)
@@ -162,6 +105,6 @@ void limits_setup(int memory_events, int process_events, uint64_t disk)
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 128 << 10);
-    if (pthread_create(&thread, &small, watch_disk, NULL) == 0) disk_limit = disk;
+    if (pthread_create(&thread, &small, watch_disk, NULL) == 0) disk_set_limit(disk);
     pthread_attr_destroy(&small);
 }

@@ -18,16 +18,10 @@ void limits_setup(int memory_events, int process_events, uint64_t disk);
 struct limit_counts limits_read(void);
 /* True when commands must be more likely to be killed for memory than the agent. */
 bool limits_have_memory(void);
-/* The limit of the disk in bytes, 0 for none. */
-uint64_t limits_disk(void);
 
 /* A command starts or is still there: the disk is looked at in a moment. */
 void limits_look_soon(void);
 /* True once after the disk was found over its limit and growing. */
 bool limits_disk_filled(void);
-/* Before a file operation writes: false when that would exceed the limit. From any thread. */
-bool limits_disk_take(uint64_t bytes);
-/* After something was removed: what is used is measured anew before the next refusal. */
-void limits_disk_freed(void);
 
 #endif

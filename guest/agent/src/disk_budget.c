@@ -1,0 +1,79 @@
+#include "disk_budget.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "tree.h"
+
+/* Everything the sandbox can write that stays, seen in one place. */
+static const char LAYER[] = "/.isola/layer";
+
+static uint64_t limit;
+static atomic_ullong used, promised, refusals;
+static atomic_bool measured;
+
+void disk_set_limit(uint64_t bytes)
+{
+    limit = bytes;
+}
+
+uint64_t disk_limit(void)
+{
+    return limit;
+}
+
+uint64_t disk_refusals(void)
+{
+    return atomic_load(&refusals);
+}
+
+void disk_refused(void)
+{
+    atomic_fetch_add(&refusals, 1);
+}
+
+static uint64_t bytes_beneath(const char *path)
+{
+    struct tree t;
+    uint64_t bytes = 0;
+    int top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (top < 0 || !tree_start(&t, top, false)) return 0;
+    for (enum tree_step step; (step = tree_next(&t)) != TREE_END;) {
+        struct stat s;
+        if (step != TREE_ENTRY || fstatat(t.folder, t.name, &s, AT_SYMLINK_NOFOLLOW) < 0) continue;
+        bytes += (uint64_t)s.st_blocks * 512 / (S_ISREG(s.st_mode) && s.st_nlink > 1 ? (uint64_t)s.st_nlink : 1);
+        if (S_ISDIR(s.st_mode)) tree_enter(&t);
+    }
+    tree_stop(&t);
+    return bytes;
+}
+
+static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
+
+/* What operations took before is on the disk by now, or soon. */
+uint64_t disk_measure(void)
+{
+    pthread_mutex_lock(&measuring);
+    uint64_t done = atomic_load(&promised);
+    uint64_t bytes = bytes_beneath(LAYER);
+    atomic_store(&used, bytes);
+    atomic_fetch_sub(&promised, done);
+    atomic_store(&measured, true);
+    pthread_mutex_unlock(&measuring);
+    return bytes;
+}
+
+bool disk_take(uint64_t bytes)
+{
+    if (!limit) return true;
+    if (!atomic_load(&measured)) disk_measure();
+    uint64_t taken = atomic_fetch_add(&promised, bytes) + bytes;
+    if (atomic_load(&used) + taken <= limit) return true;
+    if (disk_measure() + bytes <= limit) return true;
+    disk_refused();
+    errno = EDQUOT;
+    return false;
+}

@@ -1,0 +1,19 @@
+/* How much the sandbox has written of what it may. From any thread. */
+#ifndef ISOLA_DISK_BUDGET_H
+#define ISOLA_DISK_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void disk_set_limit(uint64_t bytes);
+/* In bytes, 0 for none. */
+uint64_t disk_limit(void);
+/* Measures what is written now. */
+uint64_t disk_measure(void);
+/* Before a file operation writes: false, with errno, when that would exceed the limit. */
+bool disk_take(uint64_t bytes);
+/* How often the limit was met; one time more. */
+uint64_t disk_refusals(void);
+void disk_refused(void);
+
+#endif
