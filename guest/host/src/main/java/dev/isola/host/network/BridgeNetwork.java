@@ -42,17 +42,17 @@ public final class BridgeNetwork {
     this.way = Way.of(instance);
   }
 
-  /** Tells whether {@link #attach} can work here. Tried once, then remembered. */
+  /** Tells whether {@link #attach} can work here. Tried until it can, then remembered. */
   public boolean available() {
     return requirement().present();
   }
 
-  /** Tells what is missing, and how to get it. Tried once, then remembered. */
+  /** Tells what is missing, and how to get it. Tried until nothing is, then remembered. */
   public Requirement requirement() {
     Requirement known = found;
     if (known == null) {
       known = way.find();
-      found = known;
+      found = known.present() ? known : null;
     }
     return known;
   }

@@ -19,10 +19,11 @@ import java.util.concurrent.TimeoutException;
  * A program of the system, run to its end with a deadline and with nothing of this process's
  * environment.
  *
- * @param words how every command line begins
+ * @param starter what starts it, if anything does
+ * @param words how its command line begins
  * @param environment besides the path
  */
-record Program(List<String> words, Map<String, String> environment) {
+record Program(List<String> starter, List<String> words, Map<String, String> environment) {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
   private static final int LONGEST_ANSWER = 16 << 20;
   private static final int LONGEST_COMPLAINT = 300;
@@ -31,12 +32,13 @@ record Program(List<String> words, Map<String, String> environment) {
   private static final String PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
   Program {
+    starter = List.copyOf(starter);
     words = List.copyOf(words);
     environment = Map.copyOf(environment);
   }
 
   static Program of(String... words) {
-    return new Program(List.of(words), Map.of());
+    return new Program(List.of(), List.of(words), Map.of());
   }
 
   /** Returns the names of those that are not installed. */
@@ -52,14 +54,12 @@ record Program(List<String> words, Map<String, String> environment) {
   }
 
   /** Returns the same, started by another. */
-  Program by(Program starter) {
-    List<String> all = new ArrayList<>(starter.words);
-    all.addAll(words);
-    return new Program(all, environment);
+  Program by(Program other) {
+    return new Program(other.words, words, environment);
   }
 
   Program with(Map<String, String> more) {
-    return new Program(words, more);
+    return new Program(starter, words, more);
   }
 
   /**
@@ -70,9 +70,10 @@ record Program(List<String> words, Map<String, String> environment) {
    * @throws IOException with the program's own words when it fails
    */
   String run(String input, String... arguments) throws IOException {
-    List<String> all = new ArrayList<>(words);
-    all.addAll(List.of(arguments));
-    Process process = start(all);
+    List<String> line = new ArrayList<>(words);
+    line.addAll(List.of(arguments));
+    String name = String.join(" ", line);
+    Process process = start(line);
     FutureTask<byte[]> said = new FutureTask<>(() -> drain(process));
     Thread.startVirtualThread(said);
     try {
@@ -87,23 +88,25 @@ record Program(List<String> words, Map<String, String> environment) {
         throw new TimeoutException();
       }
       if (process.exitValue() != 0) {
-        throw new IOException(String.join(" ", all) + " failed: " + shortened(answer));
+        throw new IOException(name + " failed: " + shortened(answer));
       }
       return answer;
     } catch (TimeoutException e) {
-      throw new IOException(String.join(" ", all) + " did not end in " + DEADLINE, e);
+      throw new IOException(name + " did not end in " + DEADLINE, e);
     } catch (ExecutionException e) {
-      throw new IOException(String.join(" ", all) + " cannot be read", e);
+      throw new IOException(name + " cannot be read", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException(String.join(" ", all) + " was interrupted", e);
+      throw new IOException(name + " was interrupted", e);
     } finally {
       process.destroyForcibly();
       process.getInputStream().close();
     }
   }
 
-  private Process start(List<String> all) throws IOException {
+  private Process start(List<String> line) throws IOException {
+    List<String> all = new ArrayList<>(starter);
+    all.addAll(line);
     ProcessBuilder builder = new ProcessBuilder(all);
     builder.command().set(0, find(all.getFirst()).map(Path::toString).orElse(all.getFirst()));
     builder.environment().clear();

@@ -35,8 +35,7 @@ final class Relay {
       """
       ulimit -n 4096
       exec 3>&1 >/dev/null 2>&1
-      (tail --pid="$1" -f /dev/null 3>&- \\
-        | setsid slirp4netns --exit-fd=0 --ready-fd=3 %s "$1" eth0) &
+      tail --pid="$1" -f /dev/null 3>&- | slirp4netns --exit-fd=0 --ready-fd=3 %s "$1" eth0 &
       """
           .formatted(OPTIONS);
 
@@ -53,7 +52,7 @@ final class Relay {
 
   void start(long pid) throws IOException {
     String target = Long.toString(pid);
-    String said = Program.of("setsid", "sh", "-c", START, "relay", target).with(marks).run("");
+    String said = Program.of("sh", "-s", target).by(Program.of("setsid")).with(marks).run(START);
     if (!said.equals("1")) {
       throw new IOException("slirp4netns did not come up: " + complaint(target));
     }
@@ -61,9 +60,9 @@ final class Relay {
 
   /** Starts it once more, to hear why. */
   private static String complaint(String target) {
-    String again = "timeout -s KILL 2 slirp4netns " + OPTIONS + " \"$1\" eth1";
+    Program again = Program.of("slirp4netns").by(Program.of("timeout", "-s", "KILL", "2"));
     try {
-      return Program.of("sh", "-c", again, "relay", target).run("");
+      return again.run("", (OPTIONS + " " + target + " eth1").split(" "));
     } catch (IOException e) {
       return String.valueOf(e.getMessage());
     }

@@ -47,7 +47,8 @@ final class RelayedWay implements Way {
     } catch (IOException e) {
       return requirement(
           String.valueOf(e.getMessage()),
-          "allow user namespaces: user.max_user_namespaces above 0");
+          "allow user namespaces: sysctl user.max_user_namespaces above 0, and on Ubuntu"
+              + " kernel.apparmor_restrict_unprivileged_userns=0");
     }
   }
 
@@ -86,7 +87,7 @@ final class RelayedWay implements Way {
             link set lo up
             link set eth0 addrgenmode none
             addr add %1$s/32 dev eth0
-            link set eth0 up
+            link set eth0 mtu 65520 up
             %2$sroute replace %3$s/32 dev eth0 scope link
             route replace default via %4$s dev eth0 onlink
             """

@@ -19,12 +19,17 @@ import java.util.stream.Collectors;
  * nobody at the gateway.
  */
 final class RoutedWay implements Way {
+  private static final String NAME = "network mode bridge";
   private static final Program IP = Program.of("ip");
   private static final Program TC = Program.of("tc");
   private static final long LARGEST_PACKET = 128 << 10;
   private static final String FIX =
       "install iproute2, nftables and util-linux, and run as root of the host or give the container"
           + " CAP_NET_ADMIN, CAP_SYS_ADMIN and a writable /proc/sys/net";
+  private static final String LET_PASS =
+      "let pass what comes from and goes to interfaces named isola-*: iptables -I FORWARD -i"
+          + " isola-+ -j ACCEPT; iptables -I FORWARD -o isola-+ -j ACCEPT (with Docker in"
+          + " DOCKER-USER instead of FORWARD)";
 
   private final InstanceId instance;
   private final Rules rules;
@@ -44,29 +49,41 @@ final class RoutedWay implements Way {
     if (!Forwarding.settable()) {
       return requirement(false, "/proc/sys/net cannot be written");
     }
-    Program alone = Program.of("unshare", "--net");
     try {
-      Program.of("nft").by(alone).run(rules.text(List.of()), "-f", "-");
-      String pair = "ip link add name isola-2 type veth peer name eth0";
-      Program.of("sh", "-c", pair).by(alone).run("");
-      limits = limited(alone, pair + " && tc qdisc add dev isola-2 " + shaper(1));
+      tryAlone();
+      List<String> others = Firewall.inTheWay();
+      if (!others.isEmpty()) {
+        return new Requirement(
+            NAME, false, false, "a firewall drops what is passed on: table " + others, LET_PASS);
+      }
       return requirement(true, limits ? "by veth, nftables and tc" : "by veth and nftables");
     } catch (IOException e) {
       return requirement(false, String.valueOf(e.getMessage()));
     }
   }
 
-  private static boolean limited(Program alone, String script) {
+  /** Makes one of each thing, in a namespace that ends with the program. */
+  private void tryAlone() throws IOException {
+    Program alone = Program.of("unshare", "--net");
+    Program.of("nft").by(alone).run(rules.text(List.of()), "-f", "-");
+    IP.by(alone)
+        .run(
+            """
+            link add name isola-2 group 5 type veth peer name eth0
+            link set dev isola-2 addrgenmode none alias isola
+            """,
+            "-batch",
+            "-");
     try {
-      Program.of("sh", "-c", script).by(alone).run("");
-      return true;
+      TC.by(alone).run("qdisc add dev lo " + shaper(1) + "\n", "-batch", "-");
+      limits = true;
     } catch (IOException noShaper) {
-      return false;
+      limits = false;
     }
   }
 
   private static Requirement requirement(boolean present, String detail) {
-    return new Requirement("network mode bridge", false, present, detail, present ? "" : FIX);
+    return new Requirement(NAME, false, present, detail, present ? "" : FIX);
   }
 
   @Override
@@ -112,6 +129,7 @@ final class RoutedWay implements Way {
           IP.run(outsideBatch(id, place, agent.pid()), "-batch", "-");
           return place;
         } catch (IOException e) {
+          removeLinks(id, Link.all());
           if (!String.valueOf(e.getMessage()).contains("File exists")) {
             throw e;
           }
@@ -183,9 +201,11 @@ final class RoutedWay implements Way {
     }
   }
 
+  /** One of ours that bears no name yet is half of one whose maker died: we hold the lock. */
   private void removeLinks(SandboxId id, List<Link> links) throws IOException {
     for (Link link : links) {
-      if (link.alias().equals(Link.alias(instance, id))) {
+      boolean half = link.alias().isEmpty() && link.group().equals(Link.group(instance));
+      if (half || link.alias().equals(Link.alias(instance, id))) {
         remove(link);
       }
     }

@@ -9,6 +9,9 @@ import java.util.stream.Collectors;
 final class Rules {
   private static final Program NFT = Program.of("nft");
 
+  /** Connections of one sandbox that the kernel remembers: it cannot fill the host's table. */
+  private static final int CONNECTIONS = 4096;
+
   private final String table;
   private final String group;
 
@@ -17,14 +20,26 @@ final class Rules {
     this.group = Link.group(instance);
   }
 
-  /** Puts the rules in place, or anew, in one step: there is no moment without them. */
+  /**
+   * Puts the rules in place, or anew, in one step: there is no moment without them. What is counted
+   * goes on being counted.
+   */
   void apply(List<String> resolvers) throws IOException {
-    NFT.run(text(resolvers), "-f", "-");
+    try {
+      NFT.run(text(resolvers), "-f", "-");
+    } catch (IOException e) {
+      // Another version of Isola may have left a table of another shape.
+      NFT.run(removal() + text(resolvers), "-f", "-");
+    }
   }
 
   /** Takes them away, if they are there. */
   void remove() throws IOException {
-    NFT.run("add table %1$s\ndelete table %1$s\n".formatted(table), "-f", "-");
+    NFT.run(removal(), "-f", "-");
+  }
+
+  private String removal() {
+    return "add table %1$s\ndelete table %1$s\n".formatted(table);
   }
 
   /**
@@ -34,37 +49,40 @@ final class Rules {
    */
   String text(List<String> resolvers) {
     String servers =
-        resolvers.isEmpty() ? "" : "elements = { " + String.join(", ", resolvers) + " }";
-    String refused = Refused.RANGES.stream().map(Range::text).collect(Collectors.joining(", "));
+        resolvers.isEmpty()
+            ? ""
+            : "add element %s resolvers { %s }".formatted(table, String.join(", ", resolvers));
     return """
     add table %1$s
-    delete table %1$s
-    table %1$s {
-      set refused { type ipv4_addr; flags interval; elements = { %2$s }; }
-      set resolvers { type ipv4_addr; %3$s; }
-      chain input {
-        type filter hook input priority filter - 10; policy accept;
-        iifgroup %4$s reject with icmpx admin-prohibited
-      }
-      chain forward {
-        type filter hook forward priority filter - 10; policy accept;
-        iifgroup %4$s jump leaving
-        oifgroup %4$s ct direction reply ct state established,related accept
-        oifgroup %4$s drop
-      }
-      chain leaving {
-        meta nfproto != ipv4 drop
-        ip saddr != %5$s drop
-        ip daddr @resolvers meta l4proto { tcp, udp } th dport 53 accept
-        ip daddr @refused reject with icmpx admin-prohibited
-        accept
-      }
-      chain postrouting {
-        type nat hook postrouting priority srcnat; policy accept;
-        ip saddr %5$s oifgroup != %4$s masquerade
-      }
-    }
+    add set %1$s refused { type ipv4_addr; flags interval; }
+    add set %1$s resolvers { type ipv4_addr; }
+    add set %1$s connections { type ipv4_addr; flags dynamic; size 65536; }
+    add chain %1$s input { type filter hook input priority filter - 10; }
+    add chain %1$s forward { type filter hook forward priority filter - 10; }
+    add chain %1$s postrouting { type nat hook postrouting priority srcnat; }
+    add chain %1$s leaving
+    flush table %1$s
+    flush set %1$s refused
+    flush set %1$s resolvers
+    add element %1$s refused { %3$s }
+    %4$s
+    add rule %1$s input iifgroup %2$s reject with icmpx admin-prohibited
+    add rule %1$s forward iifgroup %2$s jump leaving
+    add rule %1$s forward oifgroup %2$s ct direction reply ct state established,related accept
+    add rule %1$s forward oifgroup %2$s drop
+    add rule %1$s leaving meta nfproto != ipv4 drop
+    add rule %1$s leaving ip saddr != %5$s drop
+    add rule %1$s leaving ct state new add @connections { ip saddr ct count over %6$d } reject
+    add rule %1$s leaving ip daddr @resolvers meta l4proto { tcp, udp } th dport 53 accept
+    add rule %1$s leaving ip daddr @refused reject with icmpx admin-prohibited
+    add rule %1$s postrouting ip saddr %5$s oifgroup != %2$s masquerade
     """
-        .formatted(table, refused, servers, group, Block.RANGE.text());
+        .formatted(
+            table,
+            group,
+            Refused.RANGES.stream().map(Range::text).collect(Collectors.joining(", ")),
+            servers,
+            Block.RANGE.text(),
+            CONNECTIONS);
   }
 }

@@ -1,0 +1,63 @@
+package dev.isola.host.network;
+
+import dev.isola.link.local.AgentProcess;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.SandboxException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The network as a process of its own, so that it can stand in namespaces, and be killed. Does what
+ * the lines of its input say; each gets one line of answer.
+ */
+final class HostProgram {
+  private HostProgram() {}
+
+  public static void main(String[] args) throws IOException {
+    BridgeNetwork network = new BridgeNetwork(new InstanceId(args[0]));
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    System.out.println("ready");
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      System.out.println(answer(network, line.split(" ")));
+    }
+  }
+
+  private static String answer(BridgeNetwork network, String[] words) {
+    try {
+      return switch (words[0]) {
+        case "find" -> found(network.requirement(), network.limitsBandwidth());
+        case "resolvers" -> "ok " + network.resolvConf().strip();
+        case "attach" -> {
+          Attachment made =
+              network.attach(
+                  new SandboxId(words[1]),
+                  agent(Long.parseLong(words[2])),
+                  Integer.parseInt(words[3]));
+          yield "ok " + made.address() + " " + made.gateway();
+        }
+        case "remove" -> {
+          network.remove(new SandboxId(words[1]));
+          yield "ok";
+        }
+        default -> throw new IllegalArgumentException(words[0]);
+      };
+    } catch (IOException | SandboxException e) {
+      return "failed " + e.getMessage();
+    }
+  }
+
+  private static String found(Requirement requirement, boolean limits) {
+    return requirement.present()
+        ? "ok " + requirement.detail() + (limits ? "; limits" : "")
+        : "missing " + requirement.detail() + "; " + requirement.fix();
+  }
+
+  private static AgentProcess agent(long pid) {
+    return new AgentProcess(pid, AgentProcess.startTimeOf(pid).orElse(0L), true);
+  }
+}

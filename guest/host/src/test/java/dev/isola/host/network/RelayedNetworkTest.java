@@ -1,0 +1,160 @@
+package dev.isola.host.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.host.network.NetworkLab.Network;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.testing.census.Census;
+import dev.isola.testing.census.LeakCensus;
+import dev.isola.testing.census.Thing;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Network mode bridge as an ordinary user, on a host of its own. */
+class RelayedNetworkTest {
+  private static final String RESOLVER = "10.0.2.3";
+  private static final String GATEWAY = "10.0.2.2";
+
+  @TempDir static Path folder;
+  private static NetworkLab lab;
+  private static Network network;
+  private final SandboxId id = NetworkLab.id();
+
+  @BeforeAll
+  static void start() throws IOException, InterruptedException {
+    NetworkLab.requirePrograms("slirp4netns", "tail", "setsid");
+    lab = new NetworkLab(folder, false);
+    network = lab.network(NetworkLab.instance());
+    lab.keep();
+  }
+
+  @AfterAll
+  static void end() throws IOException {
+    if (lab != null) {
+      lab.close();
+    }
+  }
+
+  @AfterEach
+  void reset() throws IOException, InterruptedException {
+    lab.reset();
+  }
+
+  private static List<String> on(String port, List<String> addresses) {
+    return addresses.stream().map(address -> address + port).toList();
+  }
+
+  private static LeakCensus census(Network network) {
+    return new LeakCensus(new InstanceId(network.instance()), folder.resolve("none"));
+  }
+
+  private static List<String> processes(Census census) {
+    return census.things().stream()
+        .filter(thing -> thing.kind() == Thing.Kind.PROCESS)
+        .map(Thing::words)
+        .toList();
+  }
+
+  /** Of what bears the mark; the descriptors of this JVM are the test's. */
+  private static void awaitNothing(Network network) {
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(() -> assertThat(census(network).take().things()).isEmpty());
+  }
+
+  @Test
+  void whatIsFarIsReachedAndWhatIsNearIsNot() throws IOException, InterruptedException {
+    assertThat(network.ask("find")).isEqualTo("ok by slirp4netns");
+    assertThat(network.ask("resolvers")).isEqualTo("ok nameserver " + RESOLVER);
+    Space sandbox = lab.sandbox();
+    assertThat(network.attach(id, sandbox, 100)).isEqualTo("10.0.2.100");
+
+    assertThat(
+            lab.dial(
+                sandbox,
+                List.of(NetworkLab.PUBLIC + ":8000", RESOLVER + ":53", RESOLVER + ":53:udp")))
+        .hasSize(3)
+        .allSatisfy((target, said) -> assertThat(said).isEqualTo("from " + NetworkLab.HOST));
+
+    List<String> near = new ArrayList<>(NetworkLab.PRIVATE);
+    near.addAll(
+        List.of(NetworkLab.HOST, NetworkLab.HOST_TOO, NetworkLab.RESOLVER, RESOLVER, GATEWAY));
+    assertThat(lab.dial(sandbox, on(":8000", near)))
+        .hasSize(near.size())
+        .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
+    // A route can be gone around by naming the interface.
+    assertThat(lab.dial(sandbox, on(":8000:eth0", near)))
+        .hasSize(near.size())
+        .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
+
+    // Without the routes all of it is there to be reached, except what slirp4netns itself refuses.
+    near.removeAll(List.of(RESOLVER, GATEWAY));
+    sandbox.sh("ip route flush type prohibit");
+    assertThat(lab.dial(sandbox, on(":8000", near)))
+        .hasSize(near.size())
+        .allSatisfy((target, said) -> assertThat(said).startsWith("from "));
+  }
+
+  @Test
+  void relayEndsWithTheSandboxThoughNobodyIsThere() throws IOException, InterruptedException {
+    Network dying = lab.network(NetworkLab.instance());
+    Space sandbox = lab.sandbox();
+    Space other = lab.sandbox();
+    dying.attach(id, sandbox, 100);
+    dying.attach(NetworkLab.id(), other, 100);
+    dying.kill();
+    assertThat(processes(census(dying).take()))
+        .hasSize(4)
+        .allSatisfy(process -> assertThat(process).containsAnyOf("slirp4netns", "tail --pid"));
+    assertThat(lab.dial(sandbox, NetworkLab.PUBLIC + ":8000")).startsWith("from ");
+    sandbox.close();
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(() -> assertThat(processes(census(dying).take())).hasSize(2));
+    assertThat(lab.dial(other, NetworkLab.PUBLIC + ":8000")).startsWith("from ");
+    other.close();
+    awaitNothing(dying);
+  }
+
+  @Test
+  void removeLeavesNothing() throws IOException, InterruptedException {
+    LeakCensus census = census(network);
+    SandboxId second = NetworkLab.id();
+    Space sandbox = lab.sandbox();
+    network.attach(id, sandbox, 100);
+    network.attach(id, sandbox, 100);
+    network.attach(second, lab.sandbox(), 100);
+    assertThat(processes(census.take())).hasSize(4);
+    assertThat(network.ask("remove " + id)).isEqualTo("ok");
+    assertThat(processes(census.take()))
+        .hasSize(2)
+        .allSatisfy(process -> assertThat(process).contains(second.value()));
+    assertThat(network.ask("remove " + second)).isEqualTo("ok");
+    awaitNothing(network);
+    assertThat(network.ask("remove " + second)).isEqualTo("ok");
+  }
+
+  @Test
+  void whatIsMissingIsNamed() throws IOException, InterruptedException {
+    lab.host.sh("chmod 600 /dev/net/tun");
+    Network without = lab.network(NetworkLab.instance());
+    assertThat(without.ask("find"))
+        .isEqualTo("missing /dev/net/tun cannot be opened; as root: chmod 666 /dev/net/tun");
+    Space sandbox = lab.sandbox();
+    assertThat(without.ask("attach " + id + " " + sandbox.pid() + " 100"))
+        .contains("slirp4netns did not come up", "open(\"/dev/net/tun\"): Permission denied");
+    awaitNothing(without);
+    lab.host.sh("chmod 666 /dev/net/tun");
+    assertThat(without.ask("find")).startsWith("ok ");
+  }
+}

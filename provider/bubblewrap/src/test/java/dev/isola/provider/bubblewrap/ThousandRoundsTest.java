@@ -1,0 +1,36 @@
+package dev.isola.provider.bubblewrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.testing.Rounds;
+import dev.isola.testing.Trial;
+import dev.isola.testing.census.Census;
+import dev.isola.testing.census.LeakCensus;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+
+/** A thousand sandboxes, one in five killed somewhere; then a census equal to the one before. */
+final class ThousandRoundsTest {
+  @Test
+  void leaveNothing(TestReporter reporter) throws InterruptedException {
+    try (Trial trial = Trial.of(new BubblewrapProviderFactory());
+        Provider provider = trial.open()) {
+      if (provider.health() instanceof Health.Unhealthy unhealthy) {
+        Assumptions.abort("NOT RUN: " + unhealthy.reason());
+      }
+      new Rounds(trial).run(provider, 4, 1); // what the JVM keeps from first use is there before
+      LeakCensus census = new LeakCensus(trial.instance(), trial.data());
+      Census before = census.take();
+      Rounds.Tally tally = new Rounds(trial).run(provider, 1_000, 42);
+      reporter.publishEntry("tally", tally.toString());
+      assertThat(tally.answered()).isGreaterThan(800);
+      assertThat(tally.killed()).isGreaterThan(100);
+      assertThat(tally.refused()).isPositive();
+      assertThat(provider.inventory()).isEmpty();
+      assertThat(census.leakedSince(before)).isEmpty();
+    }
+  }
+}
