@@ -1,0 +1,94 @@
+package dev.isola.host.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.link.AgentBinary;
+import dev.isola.link.local.AgentStarter;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.SandboxException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the launcher makes of a plan, and how it says what is wrong with one. */
+final class PlanTest {
+  @TempDir Path folder;
+
+  private void launch(byte[] plan) {
+    AgentStarter.start(
+        new SandboxId("plan"),
+        List.of(AgentBinary.installLauncher(folder).toString()),
+        plan,
+        Duration.ofSeconds(20));
+  }
+
+  private void refused(Plan plan, String... words) {
+    assertThatThrownBy(() -> launch(plan.encode()))
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContainingAll(words)
+        .extracting(e -> ((SandboxException) e).code())
+        .isEqualTo(ErrorCode.SPAWN_FAILED);
+  }
+
+  @Test
+  void aStepNobodyKnowsIsNamed() {
+    refused(new Plan().step("dance"), "unknown step: dance");
+  }
+
+  @Test
+  void aStepThatIsTooShortIsNamed() {
+    refused(new Plan().step("users", "0"), "step users has too few words");
+  }
+
+  @Test
+  void aPlanThatRunsNothingIsRefused() {
+    refused(new Plan().step("score", "0"), "no step run");
+  }
+
+  @Test
+  void anEmptyPlanIsRefused() {
+    refused(new Plan(), "the plan is empty");
+  }
+
+  @Test
+  void aPlanThatIsCutShortIsRefused() {
+    byte[] whole = new Plan().step("score", "0").encode();
+    for (int length : new int[] {1, 5, 9, whole.length - 1}) {
+      assertThatThrownBy(() -> launch(java.util.Arrays.copyOf(whole, length)))
+          .hasMessageContaining("the plan");
+    }
+  }
+
+  @Test
+  void aProgramThatIsNotThereIsNamed() {
+    refused(new Plan().run(List.of("/no/such/program")), "cannot execute /no/such/program");
+  }
+
+  @Test
+  void whatAProgramComplainsAboutIsHandedOn() {
+    refused(new Plan().run(List.of("/bin/sh", "-c", "echo it hurts >&2; exit 3")), "it hurts");
+  }
+
+  @Test
+  void aProgramThatSaysNothingIsNotReady() {
+    refused(new Plan().run(List.of("/bin/true")), "ended before it was ready");
+  }
+
+  @Test
+  void aGroupThatIsNotThereIsNamed() {
+    refused(
+        new Plan().step("cgroup", "/no/such/cgroup.procs"), "cannot join /no/such/cgroup.procs");
+  }
+
+  @Test
+  void theSecretIsNotInWhatAPlanPrints() {
+    assertThat(
+            new Plan().boot("secret".getBytes(java.nio.charset.StandardCharsets.UTF_8)).toString())
+        .doesNotContain("secret");
+  }
+}
