@@ -148,6 +148,19 @@ final class Contents implements AutoCloseable {
     return text.toString();
   }
 
+  static String unescaped(String text) {
+    StringBuilder bytes = new StringBuilder(text.length());
+    for (int i = 0; i < text.length(); i++) {
+      if (text.charAt(i) == '%' && i + 2 < text.length()) {
+        bytes.append((char) HexFormat.fromHexDigits(text, i + 1, i + 3));
+        i += 2;
+      } else {
+        bytes.append(text.charAt(i));
+      }
+    }
+    return bytes.toString();
+  }
+
   @Override
   public void close() {
     arena.close();

@@ -91,12 +91,12 @@ final class Draft implements AutoCloseable {
     return folder;
   }
 
-  /** Brings everything in it to the disk and gives it its name. What is there is not replaced. */
-  void publish(Path image) throws IOException {
+  /** Brings everything in it to the disk. */
+  void sync() throws IOException {
     NativeFiles.sync(descriptor);
-    moveTo(image);
   }
 
+  /** Gives it its name; an image that has it is not replaced. */
   void moveTo(Path image) throws IOException {
     try {
       Files.move(folder, image, StandardCopyOption.ATOMIC_MOVE);
@@ -107,7 +107,6 @@ final class Draft implements AutoCloseable {
 
   /** Exchanges it with an image at once: there is no moment in which the name has none. */
   void exchange(Path image) throws IOException {
-    NativeFiles.sync(descriptor);
     exchanged = NativeFiles.openFolder(image);
     lock(exchanged, image);
     swap(image);

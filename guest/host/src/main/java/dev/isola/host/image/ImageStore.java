@@ -5,9 +5,9 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
-import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -31,6 +31,7 @@ public final class ImageStore {
   private final ImageUses uses = new ImageUses();
 
   private final InstantSource clock;
+  private final boolean durable;
 
   /**
    * @param shared the folder of what all providers of an installation share
@@ -40,8 +41,16 @@ public final class ImageStore {
   }
 
   public ImageStore(Path shared, InstantSource clock) {
+    this(shared, clock, true);
+  }
+
+  /**
+   * @param durable whether an image is on the disk before it has its name; tests need not wait
+   */
+  ImageStore(Path shared, InstantSource clock, boolean durable) {
     this.folder = shared.resolve("images");
     this.clock = clock;
+    this.durable = durable;
   }
 
   /**
@@ -152,12 +161,17 @@ public final class ImageStore {
   }
 
   private void publish(Draft draft, Path target, Adding adding) throws IOException {
+    if (durable) {
+      draft.sync();
+    }
     if (!Files.exists(target)) {
       try {
-        draft.publish(target);
+        draft.moveTo(target);
         return;
-      } catch (FileAlreadyExistsException | DirectoryNotEmptyException other) {
-        // somebody was quicker
+      } catch (FileSystemException e) {
+        if (!Files.exists(target)) {
+          throw e;
+        } // somebody was quicker
       }
     }
     refuseIfThere(target, adding);

@@ -27,10 +27,16 @@ import java.util.function.Consumer;
  *
  * @param install the package that has it
  * @param progress is told what it says on the way
+ * @param remedy what to do when it fails
  */
-record Tool(String program, String install, Duration patience, Consumer<String> progress) {
+record Tool(
+    String program, String install, Duration patience, Consumer<String> progress, String remedy) {
   private static final int LAST_LINES = 4;
   private static final int LONGEST_LINE = 1000;
+
+  Tool(String program, String install, Duration patience, Consumer<String> progress) {
+    this(program, install, patience, progress, "correct that, then try again");
+  }
 
   /** Takes what a program writes. */
   interface Output {
@@ -180,7 +186,7 @@ record Tool(String program, String install, Duration patience, Consumer<String> 
             program
                 + " failed: "
                 + (last.isEmpty() ? "status " + status : String.join(" | ", last)),
-            "correct that, then try again; -v shows all it says")
+            remedy + "; -v shows all it says")
         .exception();
   }
 }

@@ -229,7 +229,7 @@ final class Unpacker implements AutoCloseable {
     budget.takeEntry();
     String path = Names.clean(folder);
     try {
-      if (reachable(path) && tree.stat(path).filter(Stat::isFolder).isPresent()) {
+      if (reachable(Names.child(path, "any"))) {
         for (String name : tree.list(path)) {
           hide(Names.child(path, name));
         }
@@ -239,6 +239,7 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
+  /** Tells whether the folder of a path is there; a link in its place is refused. */
   private boolean reachable(String path) throws IOException {
     String parent = Names.parent(path);
     Optional<Stat> there = tree.stat(parent);

@@ -6,11 +6,11 @@ import dev.isola.testing.Scratch;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -21,7 +21,7 @@ final class ImageFixture implements AutoCloseable {
 
   final Scratch scratch = Scratch.make("isola-image");
   final Path shared = scratch.path().resolve("data");
-  final ImageStore store = new ImageStore(shared, InstantSource.fixed(NOW));
+  final ImageStore store = new ImageStore(shared, () -> NOW, false);
 
   Image add(String name, byte[] tar) {
     return add(name, tar, Limits.DEFAULT, false);
@@ -44,11 +44,12 @@ final class ImageFixture implements AutoCloseable {
     if (!Files.exists(images)) {
       return List.of();
     }
-    try (Stream<Path> entries = Files.list(images)) {
-      return entries
-          .map(path -> path.getFileName().toString())
-          .filter(name -> name.startsWith("."))
-          .toList();
+    return names(images).stream().filter(name -> name.startsWith(".")).toList();
+  }
+
+  static List<String> names(Path folder) {
+    try (Stream<Path> entries = Files.list(folder)) {
+      return entries.map(path -> path.getFileName().toString()).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -87,7 +88,7 @@ final class ImageFixture implements AutoCloseable {
     try {
       Process process =
           new ProcessBuilder(words).directory(folder.toFile()).redirectErrorStream(true).start();
-      String said = new String(process.getInputStream().readAllBytes());
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
         process.destroyForcibly();
         throw new IllegalStateException(String.join(" ", words) + ": " + said);
