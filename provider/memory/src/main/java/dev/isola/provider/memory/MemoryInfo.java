@@ -42,7 +42,9 @@ final class MemoryInfo {
         MemoryProvider.NAME,
         "a test double in memory; commands are simulated",
         ApiVersion.CURRENT,
-        Isolation.PROCESS,
+        faults.has(PlantedFault.FALLS_THROUGH_TO_THE_HOST)
+            ? Isolation.CONTAINER
+            : Isolation.PROCESS,
         capabilities,
         new SpecSupport(
             false,

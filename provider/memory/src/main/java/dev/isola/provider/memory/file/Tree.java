@@ -29,7 +29,7 @@ public final class Tree {
     this.faults = faults;
   }
 
-  Faults faults() {
+  public Faults faults() {
     return faults;
   }
 

@@ -1,0 +1,33 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.CheckCase;
+import dev.isola.conformance.CheckSource;
+import dev.isola.testing.escape.Probe;
+import dev.isola.testing.escape.Probes;
+import java.util.List;
+
+/**
+ * Checks that a sandbox is as closed as its provider declares: one check for each escape probe. A
+ * probe that does not get through on the bare host either proves nothing and is not run.
+ */
+public final class EscapeChecks implements CheckSource {
+  /** That what is declared is so; isolation is declared. */
+  private static final String DECLARED = "P8";
+
+  private static final String NETWORK = "S3";
+
+  @Override
+  public List<CheckCase> checks(String group) {
+    return Probes.all().stream()
+        .map(
+            probe ->
+                new CheckCase(
+                    group,
+                    probe.name(),
+                    probe.topic() == Probe.Topic.NETWORK ? NETWORK : DECLARED,
+                    List.of(),
+                    List.of(),
+                    subject -> new EscapeAttempt(probe, subject).run()))
+        .toList();
+  }
+}
