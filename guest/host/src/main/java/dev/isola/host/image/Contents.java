@@ -121,9 +121,9 @@ final class Contents implements AutoCloseable {
         hash.update(buffer, 0, n);
       }
       StringBuilder text = new StringBuilder(hash.text());
-      for (String name : NativeFiles.attributes(file).stream().sorted().toList()) {
+      for (String name : NativeAttributes.names(file).stream().sorted().toList()) {
         if (Unpacker.isKept(name)) {
-          byte[] value = NativeFiles.attribute(file, name).orElse(new byte[0]);
+          byte[] value = NativeAttributes.get(file, name).orElse(new byte[0]);
           text.append('+').append(escaped(name)).append('=');
           text.append(HexFormat.of().formatHex(value));
         }

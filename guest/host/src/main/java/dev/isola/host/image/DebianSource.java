@@ -124,8 +124,11 @@ final class DebianSource extends ImageSource {
 
   private void debootstrap(Unpacking unpacking) throws IOException {
     Path root = Files.createDirectory(unpacking.work().resolve("debootstrap"));
-    Tool tool = tool("debootstrap", unpacking.progress());
-    tool.run(debootstrapWords(root));
+    // What it mounts in there goes with its own mount namespace, however it ends.
+    List<String> words = new ArrayList<>(List.of("--mount", "--propagation", "private"));
+    words.add(Tool.find("debootstrap").orElseThrow().toString());
+    words.addAll(debootstrapWords(root));
+    new Tool("unshare", "util-linux", PATIENCE, unpacking.progress()).run(words);
     Tool chroot = tool("chroot", unpacking.progress());
     if (recipe.account()) {
       chroot.run(List.of(root.toString(), "/bin/sh", "-c", ACCOUNT));

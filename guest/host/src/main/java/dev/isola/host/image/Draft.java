@@ -42,7 +42,7 @@ final class Draft implements AutoCloseable {
       try {
         int descriptor = NativeFiles.openFolder(folder);
         // Somebody may have swept it between the two calls; then it has no name any more.
-        if (NativeFiles.lock(descriptor) && NativeFiles.stat(descriptor).links() > 0) {
+        if (NativeSystem.lock(descriptor) && NativeFiles.stat(descriptor).links() > 0) {
           return new Draft(folder, descriptor);
         }
         NativeFiles.close(descriptor);
@@ -72,7 +72,7 @@ final class Draft implements AutoCloseable {
   }
 
   private static void lock(int descriptor, Path image) throws IOException {
-    if (!NativeFiles.lock(descriptor)) {
+    if (!NativeSystem.lock(descriptor)) {
       throw Fault.of(
               ErrorCode.CONFLICT,
               "the image " + image.getFileName() + " is being made or removed",
@@ -93,7 +93,7 @@ final class Draft implements AutoCloseable {
 
   /** Brings everything in it to the disk. */
   void sync() throws IOException {
-    NativeFiles.sync(descriptor);
+    NativeSystem.sync(descriptor);
   }
 
   /** Gives it its name; an image that has it is not replaced. */
@@ -116,7 +116,8 @@ final class Draft implements AutoCloseable {
   void swap(Path image) throws IOException {
     int images = NativeFiles.openFolder(image.resolveSibling(""));
     try {
-      NativeFiles.exchange(images, folder.getFileName().toString(), image.getFileName().toString());
+      NativeSystem.exchange(
+          images, folder.getFileName().toString(), image.getFileName().toString());
     } finally {
       NativeFiles.close(images);
     }
@@ -128,16 +129,14 @@ final class Draft implements AutoCloseable {
         try {
           int descriptor = NativeFiles.openFolder(folder);
           try {
-            if (NativeFiles.lock(descriptor)) {
+            if (NativeSystem.lock(descriptor)) {
               Removal.of(folder);
             }
           } finally {
             NativeFiles.close(descriptor);
           }
-        } catch (NativeException goneMeanwhile) {
-          if (goneMeanwhile.errno() != NativeException.ENOENT) {
-            throw goneMeanwhile;
-          }
+        } catch (IOException stuck) {
+          // gone meanwhile, or not ours to remove; either way no reason to stop
         }
       }
     }

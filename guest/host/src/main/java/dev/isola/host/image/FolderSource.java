@@ -41,7 +41,6 @@ final class FolderSource extends ImageSource {
   private static final class Copy implements AutoCloseable {
     private final Tree tree;
     private final Unpacking unpacking;
-    private final long device;
     private final Inode images;
     private final Map<Inode, String> linked = new HashMap<>();
     private final Arena arena = Arena.ofConfined();
@@ -50,7 +49,6 @@ final class FolderSource extends ImageSource {
     Copy(Tree tree, Unpacking unpacking) throws IOException {
       this.tree = tree;
       this.unpacking = unpacking;
-      this.device = tree.stat("").orElseThrow().device();
       try (Tree work = new Tree(unpacking.work().resolve("../.."))) {
         Stat stat = work.stat("").orElseThrow();
         this.images = new Inode(stat.device(), stat.inode());
@@ -64,10 +62,6 @@ final class FolderSource extends ImageSource {
       }
       if (stat.isFolder()) {
         put(path, stat, TreeEntry.Kind.FOLDER, "");
-        if (stat.device() != device) {
-          unpacking.notes().add("mounted folders are left empty", path);
-          return;
-        }
         children(path);
       } else if (stat.isLink()) {
         put(path, stat, TreeEntry.Kind.LINK, tree.readLink(path));
@@ -93,7 +87,10 @@ final class FolderSource extends ImageSource {
           }
         }
       } catch (NativeException e) {
-        throw unreadable(e, path);
+        if (e.errno() != NativeException.EXDEV) {
+          throw unreadable(e, path);
+        }
+        unpacking.notes().add("mounted folders are left empty", path);
       }
     }
 
@@ -105,16 +102,25 @@ final class FolderSource extends ImageSource {
     }
 
     private void file(String path) throws IOException {
-      int file = open(path);
+      int file;
+      try {
+        file = tree.open(path, NativeFiles.RDONLY | NativeFiles.NONBLOCK);
+      } catch (NativeException e) {
+        if (e.errno() != NativeException.EXDEV) {
+          throw unreadable(e, path);
+        }
+        unpacking.notes().add("mounted files are left out", path);
+        return;
+      }
       try {
         Stat stat = NativeFiles.stat(file);
         if (!stat.isFile()) {
           return; // it was another thing a moment ago
         }
         Map<String, byte[]> attributes = new LinkedHashMap<>();
-        for (String name : NativeFiles.attributes(file)) {
+        for (String name : NativeAttributes.names(file)) {
           if (Unpacker.isKept(name)) {
-            NativeFiles.attribute(file, name).ifPresent(value -> attributes.put(name, value));
+            NativeAttributes.get(file, name).ifPresent(value -> attributes.put(name, value));
           }
         }
         unpacking
@@ -124,14 +130,6 @@ final class FolderSource extends ImageSource {
                 new Content(file));
       } finally {
         NativeFiles.close(file);
-      }
-    }
-
-    private int open(String path) throws IOException {
-      try {
-        return tree.open(path, NativeFiles.RDONLY | NativeFiles.NONBLOCK);
-      } catch (NativeException e) {
-        throw unreadable(e, path);
       }
     }
 

@@ -12,12 +12,14 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -147,9 +149,7 @@ public final class ImageStore {
     try {
       refuseIfThere(target, adding);
       Files.createDirectories(folder.getParent());
-      if (!Files.isDirectory(folder)) {
-        makeImagesFolder();
-      }
+      makeImagesFolder();
       try (Draft draft = Draft.make(folder)) {
         new ImageMaker(draft.folder(), clock.instant()).make(source, adding);
         publish(draft, target, adding);
@@ -250,12 +250,13 @@ public final class ImageStore {
 
   /** Nobody else may enter: an image may bring programs that are setuid root. */
   private void makeImagesFolder() throws IOException {
+    Set<PosixFilePermission> ours = PosixFilePermissions.fromString("rwx------");
     try {
-      Files.createDirectory(
-          folder,
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    } catch (FileAlreadyExistsException other) {
-      // made at the same moment
+      Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(ours));
+    } catch (FileAlreadyExistsException there) {
+      if (!Files.getPosixFilePermissions(folder).equals(ours)) {
+        Files.setPosixFilePermissions(folder, ours);
+      }
     }
   }
 

@@ -75,6 +75,8 @@ record Tool(
     builder.environment().put("LC_ALL", "C.UTF-8");
     builder.environment().merge("PATH", "/usr/sbin:/sbin", (path, more) -> path + ":" + more);
     Process process = builder.start();
+    Thread hook = new Thread(() -> end(process), "isola-end-" + program);
+    Runtime.getRuntime().addShutdownHook(hook);
     Deque<String> last = new ArrayDeque<>();
     AtomicBoolean late = new AtomicBoolean();
     Thread listener = Thread.ofVirtual().start(() -> listen(process.getErrorStream(), last));
@@ -100,6 +102,15 @@ record Tool(
     } finally {
       end(process);
       watchdog.interrupt();
+      forget(hook);
+    }
+  }
+
+  private static void forget(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException ending) {
+      // the hook is at work
     }
   }
 

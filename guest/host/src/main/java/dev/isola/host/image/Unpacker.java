@@ -199,7 +199,7 @@ final class Unpacker implements AutoCloseable {
         continue;
       }
       try {
-        NativeFiles.setAttribute(file, name, attribute.getValue());
+        NativeAttributes.set(file, name, attribute.getValue());
       } catch (NativeException e) {
         notes.add("extended attributes could not be set (" + Names.shown(name) + ")", path);
       }

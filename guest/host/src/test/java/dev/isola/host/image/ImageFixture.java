@@ -72,7 +72,7 @@ final class ImageFixture implements AutoCloseable {
   }
 
   static void needRoot() {
-    if (!NativeFiles.isRoot()) {
+    if (!NativeSystem.isRoot()) {
       abort("NOT RUN: only root may give files to others");
     }
   }

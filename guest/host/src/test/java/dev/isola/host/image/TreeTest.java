@@ -124,6 +124,19 @@ class TreeTest {
   }
 
   @Test
+  void rootOfANamespaceWithHardlyAnybodyInItCannotGiveFilesAway() throws IOException {
+    Path map = images.scratch.path().resolve("uid_map");
+    Files.writeString(map, "         0          0 4294967295\n");
+    assertThat(Owners.mapped(map)).isEqualTo(4294967295L);
+    Files.writeString(map, "0 1000 1\n1 100000 65536\n");
+    assertThat(Owners.mapped(map)).isEqualTo(65537);
+    Files.writeString(map, "0 1000 1\n");
+    assertThat(Owners.mapped(map)).isEqualTo(1);
+    Files.writeString(map, "1000 1000 70000\n");
+    assertThat(Owners.mapped(map)).isZero();
+  }
+
+  @Test
   void withoutRootEverythingIsTheCallersAndCanBeRead() throws IOException {
     Path root = Files.createDirectory(images.scratch.path().resolve("rootless"));
     TarBuilder tar =
@@ -158,7 +171,7 @@ class TreeTest {
                 .bytes());
     try (Tree tree = new Tree(image.rootfs())) {
       int file = tree.open("ping", NativeFiles.RDONLY);
-      assertThat(NativeFiles.attributes(file)).contains("security.capability");
+      assertThat(NativeAttributes.names(file)).contains("security.capability");
       NativeFiles.close(file);
     }
     assertThat(Files.readString(image.rootfs().resolveSibling("contents")))
