@@ -97,7 +97,7 @@ final class EscapeAttempt {
     if (isolation == Isolation.PROCESS
         && probe.namespaces()
         && subject.info().requirements().stream()
-            .anyMatch(need -> need.name().contains("namespaces") && !need.present())) {
+            .noneMatch(need -> need.name().contains("namespaces") && need.present())) {
       throw new NotRun("isolation " + level + " promises this only with namespaces");
     }
     if (probe.offline() && !subject.info().support().networkModes().contains(NetworkMode.NONE)) {
