@@ -72,16 +72,12 @@ static bool sync_both(int fd, int folder)
     return true;
 }
 
-/* Closes it first: who runs what was written as soon as it hears of it must not find it busy. */
-static void answer_written(const struct upload *u, int *fd)
+static void answer_written(const struct upload *u, int fd)
 {
     struct stat st;
     struct builder b = { 0 };
-    int error = fstat(*fd, &st) < 0 ? errno : 0;
-    close(*fd);
-    *fd = -1;
-    if (error) {
-        answer_error(u->s, error, u->path);
+    if (fstat(fd, &st) < 0) {
+        answer_error(u->s, errno, u->path);
         return;
     }
     build_stat(&b, u->path, &st, NULL);
@@ -134,7 +130,7 @@ static void write_atomic(const struct upload *u, const struct place *p)
                 || ((u->flags & WRITE_SYNC) && !sync_both(t.fd, p->folder)))
             answer_error(u->s, errno, u->path);
         else
-            answer_written(u, &t.fd);
+            answer_written(u, t.fd);
     }
     temp_drop(&t);
 }
@@ -164,7 +160,7 @@ static void write_in_place(const struct upload *u, const struct place *p)
         if ((u->flags & WRITE_SYNC) && !sync_both(fd, p->folder))
             answer_error(u->s, errno, u->path);
         else
-            answer_written(u, &fd);
+            answer_written(u, fd);
     }
     if (fd >= 0)
         close(fd);

@@ -80,18 +80,12 @@ static struct options parse(int count, char **words)
     return o;
 }
 
-/* As PID 1, whoever has a number here is of the sandbox, and the end of it is not theirs to decide. */
-static bool is_from_inside(const struct signalfd_siginfo *info)
-{
-    return getpid() == 1 && info->ssi_code <= 0 && info->ssi_pid != 0;
-}
-
 static void signal_ready(struct watch *w, uint32_t what)
 {
     (void)what;
     struct signalfd_siginfo info;
     while (read(w->fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if ((info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) && !is_from_inside(&info)) lifetime_end("signal");
+        if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) lifetime_end("signal");
     }
     int status;
     pid_t pid;
@@ -226,8 +220,7 @@ int main(int count, char **words)
     static struct execution_defaults defaults;
     defaults = (struct execution_defaults){boot.environment, boot.fields, take_descriptors()};
     executions_setup(&defaults);
-    uint64_t seal = fields_u64(boot.fields, T_SECCOMP, 0);
-    if (seal && !(capabilities_seal() && seccomp_refuse(seal == 1)))
+    if (fields_u64(boot.fields, T_SECCOMP, 0) && !(capabilities_seal() && seccomp_refuse()))
         detach_failed("cannot give up rights: %s", strerror(errno));
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0));
     lifetime_begin(&boot);

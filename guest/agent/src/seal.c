@@ -105,37 +105,7 @@ static void look_at(uint32_t call, int argument, uint16_t test, const uint32_t *
     answer(SECCOMP_RET_ALLOW);
 }
 
-/* Where root of the sandbox is root in a folder of the host, what it makes there must not make others root. */
-static void refuse_setuid(uint32_t call, int mode, int flags)
-{
-    static const uint32_t bits = 06000, makes = 0100 /* O_CREAT */ | 020000000 /* O_TMPFILE */;
-    add(BPF_JMP | BPF_JEQ | BPF_K, 0, flags < 0 ? 4 : 6, call);
-    if (flags >= 0) {
-        load(low_word(flags));
-        add(BPF_JMP | BPF_JSET | BPF_K, 0, 3, makes);
-    }
-    load(low_word(mode));
-    add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, bits);
-    answer_errno(EPERM);
-    answer(SECCOMP_RET_ALLOW);
-}
-
-static void refuse_setuid_files(void)
-{
-#if defined(__x86_64__)
-    refuse_setuid(__NR_chmod, 1, -1);
-    refuse_setuid(__NR_creat, 1, -1);
-    refuse_setuid(__NR_mknod, 1, -1);
-    refuse_setuid(__NR_open, 2, 1);
-#endif
-    refuse_setuid(__NR_fchmod, 1, -1);
-    refuse_setuid(__NR_fchmodat, 2, -1);
-    refuse_setuid(__NR_mknodat, 2, -1);
-    refuse_setuid(__NR_openat, 3, 2);
-    refuse_call(437 /* openat2: the mode is behind a pointer */, ENOSYS);
-}
-
-static void build(bool setuid_files)
+static void build(void)
 {
     static const uint32_t spaces[] = {CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC
                                       | CLONE_NEWUTS | CLONE_NEWCGROUP};
@@ -149,7 +119,6 @@ static void build(bool setuid_files)
     answer_errno(ENOSYS);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) refuse_call(refused[i], EPERM);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) refuse_call(absent[i], ENOSYS);
-    if (!setuid_files) refuse_setuid_files();
     look_at(__NR_clone, 0, BPF_JSET, spaces, 1, EPERM);
     look_at(__NR_unshare, 0, BPF_JSET, spaces, 1, EPERM);
     look_at(__NR_ioctl, 1, BPF_JEQ, terminals, 2, EPERM);
@@ -175,9 +144,9 @@ bool capabilities_seal(void)
     return syscall(SYS_capset, &header, sets) == 0;
 }
 
-bool seccomp_refuse(bool setuid_files)
+bool seccomp_refuse(void)
 {
-    build(setuid_files);
+    build();
     struct sock_fprog program = {length, filter};
     if (length == FILTER_MAX) {
         errno = E2BIG;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Refuses the system calls that no command of a sandbox needs and that have broken sandboxes before. */
-bool seccomp_refuse(bool setuid_files);
+bool seccomp_refuse(void);
 /* Keeps the capabilities it has and makes sure that no program can ever gain another. Both: false with errno. */
 bool capabilities_seal(void);
 

@@ -71,6 +71,11 @@ final class Console {
     return good ? paint(Paint.GREEN, "✓") : paint(Paint.RED, "✗");
   }
 
+  /** Returns what stands before something that works but wants to be looked after. */
+  String caution() {
+    return !host.interactive().out() && !color ? "!!" : paint(Paint.YELLOW, "!");
+  }
+
   /** Writes {@code text} to stdout; the caller ends its lines. */
   void print(String text) {
     try {

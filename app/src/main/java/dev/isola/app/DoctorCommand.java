@@ -28,27 +28,27 @@ final class DoctorCommand implements Action {
     Console console = wiring.console();
     try (Providers providers = wiring.providers()) {
       List<Fact> facts = Machine.facts(wiring.dataFolder());
+      List<Fact> tools = Tools.of(wiring.host().env()).facts(Tool.ALL);
       List<ProviderReport> reports = ProviderReport.all(providers);
       long healthy = reports.stream().filter(report -> report.health().healthy()).count();
       if (console.json()) {
-        console.print(json(facts, reports, healthy));
+        console.print(json(facts, tools, reports, healthy));
       } else {
-        console.print(text(console, facts, reports, healthy));
+        console.print(text(console, facts, tools, reports, healthy));
       }
       return healthy > 0 ? ExitCodes.OK : NOTHING_WORKS;
     }
   }
 
   private static String text(
-      Console console, List<Fact> facts, List<ProviderReport> reports, long healthy) {
+      Console console,
+      List<Fact> facts,
+      List<Fact> tools,
+      List<ProviderReport> reports,
+      long healthy) {
     StringBuilder text = new StringBuilder();
-    text.append(console.paint(Paint.BOLD, "Machine")).append('\n');
-    Table machine = new Table();
-    for (Fact fact : facts) {
-      machine.row(console.mark(fact.good()), fact.name(), fact.value());
-      fix(machine, console, fact.fix());
-    }
-    text.append(machine.text());
+    text.append(section(console, "Machine", facts)).append('\n');
+    text.append(section(console, "Tools", tools));
     for (ProviderReport report : reports) {
       text.append('\n').append(provider(console, report));
     }
@@ -58,6 +58,16 @@ final class DoctorCommand implements Action {
             ? "Isola works here: " + healthy + " of " + reports.size() + " providers"
             : "Isola does not work here: 0 of " + reports.size() + " providers");
     return text.append('\n').toString();
+  }
+
+  private static String section(Console console, String title, List<Fact> facts) {
+    Table table = new Table();
+    for (Fact fact : facts) {
+      String mark = fact.warns() ? console.caution() : console.mark(fact.good());
+      table.row(mark, fact.name(), fact.value());
+      fix(table, console, fact.fix());
+    }
+    return console.paint(Paint.BOLD, title) + "\n" + table.text();
   }
 
   private static String provider(Console console, ProviderReport report) {
@@ -96,11 +106,13 @@ final class DoctorCommand implements Action {
     }
   }
 
-  private static Map<String, ?> json(List<Fact> facts, List<ProviderReport> reports, long healthy) {
+  private static Map<String, ?> json(
+      List<Fact> facts, List<Fact> tools, List<ProviderReport> reports, long healthy) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("works", healthy > 0);
     json.put("healthy", healthy);
     json.put("machine", facts.stream().map(Fact::json).toList());
+    json.put("tools", tools.stream().map(Fact::json).toList());
     json.put("providers", reports.stream().map(ProviderReport::json).toList());
     return json;
   }

@@ -24,7 +24,7 @@ final class ImageReport {
     json.put("env", image.env());
     json.put("ownersKept", image.ownersKept());
     json.put("notes", image.notes());
-    json.put("rootfs", image.rootfs().toString()); // a Path is a list of its names
+    json.put("rootfs", image.rootfs());
     return json;
   }
 

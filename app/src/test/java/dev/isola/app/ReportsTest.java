@@ -7,6 +7,7 @@ import dev.isola.spi.Health;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,7 +27,18 @@ class ReportsTest {
     Called called = isola().call("doctor");
     assertThat(called.code()).isZero();
     assertThat(called.out())
-        .contains("ok  kernel ", "cgroups", "user namespaces", "/dev/kvm", "data folder", "disk")
+        .startsWith("Machine\nok  kernel ")
+        .contains("\nTools\n", " bwrap ", " nft ")
+        .contains(
+            "cgroups",
+            "limits",
+            "freezing",
+            "overlayfs",
+            "seccomp",
+            "user namespaces",
+            "/dev/kvm",
+            "data folder",
+            "disk")
         .contains("Provider subprocess, isolation container\nok  healthy  always\n")
         .contains("no  magic    no wand (optional)\n             fix: apt install wand\n")
         .contains("no  unhealthy  no bwrap\n               fix: apt install bubblewrap\n")
@@ -59,6 +71,49 @@ class ReportsTest {
             "{\"works\":true,\"healthy\":1,\"machine\":[{\"name\":\"kernel\",\"good\":true,")
         .contains("\"reason\":\"no bwrap\",\"fix\":\"apt install bubblewrap\"")
         .hasLineCount(1);
+  }
+
+  /** Programs read it: names may be added, none may go or change. */
+  @Test
+  void doctorsFactsHaveNamesThatStay() {
+    String json = isola().call("doctor", "--json").out();
+    assertThat(json)
+        .containsSubsequence(
+            "{\"works\":", ",\"healthy\":", ",\"machine\":[", ",\"tools\":[", ",\"providers\":[")
+        .containsSubsequence(
+            Stream.of(
+                    "kernel",
+                    "architecture",
+                    "user",
+                    "java",
+                    "cgroups",
+                    "limits",
+                    "freezing",
+                    "user namespaces",
+                    "overlayfs",
+                    "idmapped mounts",
+                    "seccomp",
+                    "/dev/kvm",
+                    "memory",
+                    "data folder",
+                    "disk",
+                    "bwrap",
+                    "crun",
+                    "runc",
+                    "runsc",
+                    "proot",
+                    "newuidmap",
+                    "unshare",
+                    "skopeo",
+                    "debootstrap",
+                    "mmdebstrap",
+                    "slirp4netns",
+                    "pasta",
+                    "ip",
+                    "nft")
+                .map(name -> "{\"name\":\"" + name + "\",\"good\":")
+                .toList());
+    assertThat(json).contains("\"warning\":false,\"value\":\"", "\"fix\":\"");
   }
 
   @Test

@@ -3,7 +3,6 @@ package dev.isola.conformance;
 import dev.isola.conformance.check.BackgroundChecks;
 import dev.isola.conformance.check.ConcurrencyChecks;
 import dev.isola.conformance.check.ErrorsChecks;
-import dev.isola.conformance.check.EscapeChecks;
 import dev.isola.conformance.check.ExecChecks;
 import dev.isola.conformance.check.FileEscapeChecks;
 import dev.isola.conformance.check.FilesChecks;
@@ -46,7 +45,6 @@ final class CheckClasses {
         new LimitsChecks(),
         new PausingChecks(),
         new ErrorsChecks(),
-        new EscapeChecks(),
         new RegressionsChecks());
   }
 }

@@ -157,8 +157,8 @@ public final class BootRecord {
     }
 
     /** Has the agent refuse system calls that no command of a sandbox needs. */
-    public Builder seccomp(boolean setuidFiles) {
-      fields.add(Tag.SECCOMP, setuidFiles ? 1 : 2);
+    public Builder seccomp() {
+      fields.add(Tag.SECCOMP, 1);
       return this;
     }
 

@@ -196,19 +196,6 @@ public final class RegressionsChecks {
     }
   }
 
-  /** A write was answered before its file was closed, and running it found it busy. */
-  @Check("F1")
-  public void aProgramJustWrittenCanBeRun(Subject s) {
-    FileSystem files = s.sandbox().files();
-    WriteOptions program = WriteOptions.DEFAULT.withMode(0755);
-    for (int i = 0; i < 200; i++) {
-      files.write(
-          "program", Contents.of("#!/bin/sh\necho " + i), i % 2 == 0 ? program : program.inPlace());
-      ExecResult result = s.run(Command.argv("./program"));
-      Expect.equal(i + "\n", result.stdout().text(), "the output of what was just written");
-    }
-  }
-
   /** Output of commands that ran at once was once mixed by a shared buffer. */
   @Check("X5")
   public void outputsOfTwoCommandsDoNotMix(Subject s) throws InterruptedException {

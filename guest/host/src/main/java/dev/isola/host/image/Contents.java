@@ -121,9 +121,9 @@ final class Contents implements AutoCloseable {
         hash.update(buffer, 0, n);
       }
       StringBuilder text = new StringBuilder(hash.text());
-      for (String name : NativeAttributes.names(file).stream().sorted().toList()) {
+      for (String name : NativeFiles.attributes(file).stream().sorted().toList()) {
         if (Unpacker.isKept(name)) {
-          byte[] value = NativeAttributes.get(file, name).orElse(new byte[0]);
+          byte[] value = NativeFiles.attribute(file, name).orElse(new byte[0]);
           text.append('+').append(escaped(name)).append('=');
           text.append(HexFormat.of().formatHex(value));
         }
@@ -146,19 +146,6 @@ final class Contents implements AutoCloseable {
       }
     }
     return text.toString();
-  }
-
-  static String unescaped(String text) {
-    StringBuilder bytes = new StringBuilder(text.length());
-    for (int i = 0; i < text.length(); i++) {
-      if (text.charAt(i) == '%' && i + 2 < text.length()) {
-        bytes.append((char) HexFormat.fromHexDigits(text, i + 1, i + 3));
-        i += 2;
-      } else {
-        bytes.append(text.charAt(i));
-      }
-    }
-    return bytes.toString();
   }
 
   @Override

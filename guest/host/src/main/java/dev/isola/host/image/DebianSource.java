@@ -18,21 +18,13 @@ import java.util.function.Consumer;
 final class DebianSource extends ImageSource {
   private static final Duration PATIENCE = Duration.ofMinutes(60);
 
-  /** Scripts run in the new root, where programs are not where this machine has them. */
-  private static final String PATH =
-      "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n";
-
-  /** Caches and lists are of no use in an image, and names of this machine none of its business. */
+  /** Run in the new root. A package's caches and lists are of no use in an image. */
   private static final String CLEAN =
-      PATH
-          + """
-          apt-get clean
-          rm -rf /var/lib/apt/lists/* /var/log/bootstrap.log /etc/hostname /etc/resolv.conf
-          """;
+      "apt-get clean; rm -rf /var/lib/apt/lists/* /var/log/bootstrap.log"
+          + " /etc/hostname /etc/resolv.conf";
 
   private static final String ACCOUNT =
-      PATH
-          + """
+      """
       set -e
       useradd --uid 1000 --user-group --create-home --home-dir /home/user --shell /bin/bash user
       mkdir -p /workspace /etc/sudoers.d
@@ -85,12 +77,7 @@ final class DebianSource extends ImageSource {
   }
 
   private void mmdebstrap(Unpacking unpacking) throws IOException {
-    String remedy =
-        unpacking.root()
-            ? "correct that, then try again"
-            : "without root it needs user namespaces, newuidmap (apt-get install uidmap) and a"
-                + " range of ids for you in /etc/subuid and /etc/subgid";
-    new Tool("mmdebstrap", "mmdebstrap", PATIENCE, unpacking.progress(), remedy)
+    tool("mmdebstrap", unpacking.progress())
         .run(
             mmdebstrapWords(unpacking.root(), AptSources.options()),
             out -> TarSource.unpack(out, unpacking));
@@ -106,9 +93,9 @@ final class DebianSource extends ImageSource {
     }
     aptOptions.forEach(option -> words.add("--aptopt=" + option));
     if (recipe.account()) {
-      words.add("--customize-hook=chroot \"$1\" /bin/sh -c '" + quoted(ACCOUNT) + "'");
+      words.add("--customize-hook=chroot \"$1\" sh -c '" + quoted(ACCOUNT) + "'");
     }
-    words.add("--customize-hook=chroot \"$1\" /bin/sh -c '" + quoted(CLEAN) + "'");
+    words.add("--customize-hook=chroot \"$1\" sh -c '" + quoted(CLEAN) + "'");
     words.add(recipe.suite());
     words.add("-");
     recipe.mirror().ifPresent(words::add);
@@ -124,16 +111,13 @@ final class DebianSource extends ImageSource {
 
   private void debootstrap(Unpacking unpacking) throws IOException {
     Path root = Files.createDirectory(unpacking.work().resolve("debootstrap"));
-    // What it mounts in there goes with its own mount namespace, however it ends.
-    List<String> words = new ArrayList<>(List.of("--mount", "--propagation", "private"));
-    words.add(Tool.find("debootstrap").orElseThrow().toString());
-    words.addAll(debootstrapWords(root));
-    new Tool("unshare", "util-linux", PATIENCE, unpacking.progress()).run(words);
+    Tool tool = tool("debootstrap", unpacking.progress());
+    tool.run(debootstrapWords(root));
     Tool chroot = tool("chroot", unpacking.progress());
     if (recipe.account()) {
-      chroot.run(List.of(root.toString(), "/bin/sh", "-c", ACCOUNT));
+      chroot.run(List.of(root.toString(), "sh", "-c", ACCOUNT));
     }
-    chroot.run(List.of(root.toString(), "/bin/sh", "-c", CLEAN));
+    chroot.run(List.of(root.toString(), "sh", "-c", CLEAN));
     unpacking.progress().accept("copying");
     new FolderSource(root).unpack(unpacking);
   }

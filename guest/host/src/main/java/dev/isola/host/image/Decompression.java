@@ -3,14 +3,12 @@ package dev.isola.host.image;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.BufferedInputStream;
-import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
-import java.util.zip.ZipException;
 
 /**
  * Undoes the compression of an archive, which its first bytes tell whatever its name says. Gzip is
@@ -28,7 +26,7 @@ final class Decompression {
     byte[] magic = peeked.readNBytes(LONGEST_MAGIC);
     peeked.reset();
     if (begins(magic, 0x1f, 0x8b)) {
-      return new Unzipped(new KnownEnd(peeked));
+      return new GZIPInputStream(new KnownEnd(peeked), 1 << 16);
     }
     if (begins(magic, 0x28, 0xb5, 0x2f, 0xfd)) {
       return new FilterProgram(List.of("zstd", "-dcq"), "zstd", peeked);
@@ -59,40 +57,6 @@ final class Decompression {
       }
     }
     return true;
-  }
-
-  /** Says in the words of an archive what is wrong with a packed one. */
-  private static final class Unzipped extends FilterInputStream {
-    Unzipped(InputStream packed) throws IOException {
-      super(unzipped(packed));
-    }
-
-    private static InputStream unzipped(InputStream packed) throws IOException {
-      try {
-        return new GZIPInputStream(packed, 1 << 16);
-      } catch (EOFException | ZipException e) {
-        throw damaged(e);
-      }
-    }
-
-    @Override
-    public int read() throws IOException {
-      byte[] one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-    }
-
-    @Override
-    public int read(byte[] to, int offset, int length) throws IOException {
-      try {
-        return in.read(to, offset, length);
-      } catch (EOFException | ZipException e) {
-        throw damaged(e);
-      }
-    }
-
-    private static RuntimeException damaged(IOException e) {
-      return Names.bad("gzip cannot unpack the archive", String.valueOf(e.getMessage()));
-    }
   }
 
   /**

@@ -42,7 +42,7 @@ final class Draft implements AutoCloseable {
       try {
         int descriptor = NativeFiles.openFolder(folder);
         // Somebody may have swept it between the two calls; then it has no name any more.
-        if (NativeSystem.lock(descriptor) && NativeFiles.stat(descriptor).links() > 0) {
+        if (NativeFiles.lock(descriptor) && NativeFiles.stat(descriptor).links() > 0) {
           return new Draft(folder, descriptor);
         }
         NativeFiles.close(descriptor);
@@ -72,7 +72,7 @@ final class Draft implements AutoCloseable {
   }
 
   private static void lock(int descriptor, Path image) throws IOException {
-    if (!NativeSystem.lock(descriptor)) {
+    if (!NativeFiles.lock(descriptor)) {
       throw Fault.of(
               ErrorCode.CONFLICT,
               "the image " + image.getFileName() + " is being made or removed",
@@ -91,12 +91,12 @@ final class Draft implements AutoCloseable {
     return folder;
   }
 
-  /** Brings everything in it to the disk. */
-  void sync() throws IOException {
-    NativeSystem.sync(descriptor);
+  /** Brings everything in it to the disk and gives it its name. What is there is not replaced. */
+  void publish(Path image) throws IOException {
+    NativeFiles.sync(descriptor);
+    moveTo(image);
   }
 
-  /** Gives it its name; an image that has it is not replaced. */
   void moveTo(Path image) throws IOException {
     try {
       Files.move(folder, image, StandardCopyOption.ATOMIC_MOVE);
@@ -107,6 +107,7 @@ final class Draft implements AutoCloseable {
 
   /** Exchanges it with an image at once: there is no moment in which the name has none. */
   void exchange(Path image) throws IOException {
+    NativeFiles.sync(descriptor);
     exchanged = NativeFiles.openFolder(image);
     lock(exchanged, image);
     swap(image);
@@ -116,8 +117,7 @@ final class Draft implements AutoCloseable {
   void swap(Path image) throws IOException {
     int images = NativeFiles.openFolder(image.resolveSibling(""));
     try {
-      NativeSystem.exchange(
-          images, folder.getFileName().toString(), image.getFileName().toString());
+      NativeFiles.exchange(images, folder.getFileName().toString(), image.getFileName().toString());
     } finally {
       NativeFiles.close(images);
     }
@@ -129,14 +129,16 @@ final class Draft implements AutoCloseable {
         try {
           int descriptor = NativeFiles.openFolder(folder);
           try {
-            if (NativeSystem.lock(descriptor)) {
+            if (NativeFiles.lock(descriptor)) {
               Removal.of(folder);
             }
           } finally {
             NativeFiles.close(descriptor);
           }
-        } catch (IOException stuck) {
-          // gone meanwhile, or not ours to remove; either way no reason to stop
+        } catch (NativeException goneMeanwhile) {
+          if (goneMeanwhile.errno() != NativeException.ENOENT) {
+            throw goneMeanwhile;
+          }
         }
       }
     }

@@ -41,6 +41,7 @@ final class FolderSource extends ImageSource {
   private static final class Copy implements AutoCloseable {
     private final Tree tree;
     private final Unpacking unpacking;
+    private final long device;
     private final Inode images;
     private final Map<Inode, String> linked = new HashMap<>();
     private final Arena arena = Arena.ofConfined();
@@ -49,6 +50,7 @@ final class FolderSource extends ImageSource {
     Copy(Tree tree, Unpacking unpacking) throws IOException {
       this.tree = tree;
       this.unpacking = unpacking;
+      this.device = tree.stat("").orElseThrow().device();
       try (Tree work = new Tree(unpacking.work().resolve("../.."))) {
         Stat stat = work.stat("").orElseThrow();
         this.images = new Inode(stat.device(), stat.inode());
@@ -62,6 +64,10 @@ final class FolderSource extends ImageSource {
       }
       if (stat.isFolder()) {
         put(path, stat, TreeEntry.Kind.FOLDER, "");
+        if (stat.device() != device) {
+          unpacking.notes().add("mounted folders are left empty", path);
+          return;
+        }
         children(path);
       } else if (stat.isLink()) {
         put(path, stat, TreeEntry.Kind.LINK, tree.readLink(path));
@@ -87,10 +93,7 @@ final class FolderSource extends ImageSource {
           }
         }
       } catch (NativeException e) {
-        if (e.errno() != NativeException.EXDEV) {
-          throw unreadable(e, path);
-        }
-        unpacking.notes().add("mounted folders are left empty", path);
+        throw unreadable(e, path);
       }
     }
 
@@ -102,25 +105,16 @@ final class FolderSource extends ImageSource {
     }
 
     private void file(String path) throws IOException {
-      int file;
-      try {
-        file = tree.open(path, NativeFiles.RDONLY | NativeFiles.NONBLOCK);
-      } catch (NativeException e) {
-        if (e.errno() != NativeException.EXDEV) {
-          throw unreadable(e, path);
-        }
-        unpacking.notes().add("mounted files are left out", path);
-        return;
-      }
+      int file = open(path);
       try {
         Stat stat = NativeFiles.stat(file);
         if (!stat.isFile()) {
           return; // it was another thing a moment ago
         }
         Map<String, byte[]> attributes = new LinkedHashMap<>();
-        for (String name : NativeAttributes.names(file)) {
+        for (String name : NativeFiles.attributes(file)) {
           if (Unpacker.isKept(name)) {
-            NativeAttributes.get(file, name).ifPresent(value -> attributes.put(name, value));
+            NativeFiles.attribute(file, name).ifPresent(value -> attributes.put(name, value));
           }
         }
         unpacking
@@ -130,6 +124,14 @@ final class FolderSource extends ImageSource {
                 new Content(file));
       } finally {
         NativeFiles.close(file);
+      }
+    }
+
+    private int open(String path) throws IOException {
+      try {
+        return tree.open(path, NativeFiles.RDONLY | NativeFiles.NONBLOCK);
+      } catch (NativeException e) {
+        throw unreadable(e, path);
       }
     }
 

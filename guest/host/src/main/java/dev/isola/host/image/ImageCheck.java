@@ -108,6 +108,6 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
   }
 
   private static String shown(String path) {
-    return Names.shown(Contents.unescaped(path));
+    return Names.shown(path);
   }
 }

@@ -19,7 +19,7 @@ record ImageMaker(Path folder, Instant now) {
     Path rootfs = Files.createDirectory(folder.resolve("rootfs"));
     Files.setPosixFilePermissions(rootfs, PosixFilePermissions.fromString("rwxr-xr-x"));
     Path work = Files.createDirectory(folder.resolve("work"));
-    boolean root = Owners.kept();
+    boolean root = NativeFiles.isRoot();
     Notes notes = new Notes();
     Budget budget = new Budget(adding.limits());
     ImageDefaults defaults;

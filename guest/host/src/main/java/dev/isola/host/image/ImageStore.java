@@ -5,21 +5,19 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -33,7 +31,6 @@ public final class ImageStore {
   private final ImageUses uses = new ImageUses();
 
   private final InstantSource clock;
-  private final boolean durable;
 
   /**
    * @param shared the folder of what all providers of an installation share
@@ -43,16 +40,8 @@ public final class ImageStore {
   }
 
   public ImageStore(Path shared, InstantSource clock) {
-    this(shared, clock, true);
-  }
-
-  /**
-   * @param durable whether an image is on the disk before it has its name; tests need not wait
-   */
-  ImageStore(Path shared, InstantSource clock, boolean durable) {
     this.folder = shared.resolve("images");
     this.clock = clock;
-    this.durable = durable;
   }
 
   /**
@@ -149,7 +138,9 @@ public final class ImageStore {
     try {
       refuseIfThere(target, adding);
       Files.createDirectories(folder.getParent());
-      makeImagesFolder();
+      if (!Files.isDirectory(folder)) {
+        makeImagesFolder();
+      }
       try (Draft draft = Draft.make(folder)) {
         new ImageMaker(draft.folder(), clock.instant()).make(source, adding);
         publish(draft, target, adding);
@@ -161,17 +152,12 @@ public final class ImageStore {
   }
 
   private void publish(Draft draft, Path target, Adding adding) throws IOException {
-    if (durable) {
-      draft.sync();
-    }
     if (!Files.exists(target)) {
       try {
-        draft.moveTo(target);
+        draft.publish(target);
         return;
-      } catch (FileSystemException e) {
-        if (!Files.exists(target)) {
-          throw e;
-        } // somebody was quicker
+      } catch (FileAlreadyExistsException | DirectoryNotEmptyException other) {
+        // somebody was quicker
       }
     }
     refuseIfThere(target, adding);
@@ -250,13 +236,12 @@ public final class ImageStore {
 
   /** Nobody else may enter: an image may bring programs that are setuid root. */
   private void makeImagesFolder() throws IOException {
-    Set<PosixFilePermission> ours = PosixFilePermissions.fromString("rwx------");
     try {
-      Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(ours));
-    } catch (FileAlreadyExistsException there) {
-      if (!Files.getPosixFilePermissions(folder).equals(ours)) {
-        Files.setPosixFilePermissions(folder, ours);
-      }
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException other) {
+      // made at the same moment
     }
   }
 

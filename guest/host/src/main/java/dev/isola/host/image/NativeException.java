@@ -11,7 +11,6 @@ final class NativeException extends IOException {
   static final int EAGAIN = 11;
   static final int EACCES = 13;
   static final int EEXIST = 17;
-  static final int EXDEV = 18;
   static final int ENOTDIR = 20;
   static final int EISDIR = 21;
   static final int EINVAL = 22;
@@ -41,12 +40,11 @@ final class NativeException extends IOException {
       case ENOENT -> "does not exist";
       case EACCES -> "no permission";
       case EEXIST -> "exists already";
-      case EXDEV -> "something is mounted there";
       case ENOTDIR -> "not a folder";
       case EISDIR -> "is a folder";
       case EINVAL -> "invalid";
       case ENOSPC -> "no space left";
-      case ENOSYS -> "this kernel does not know it (openat2 came with Linux 5.6)";
+      case ENOSYS -> "this kernel does not know it";
       case ENOTEMPTY -> "not empty";
       case ELOOP -> "leads through a link";
       case ENOTSUP -> "not supported by this file system";

@@ -16,17 +16,13 @@ final class Notes {
     }
   }
 
-  /** The words come from an archive, at times, and an archive has many. */
-  private static final int MOST_KINDS = 40;
-
   private final Map<String, Count> counts = new LinkedHashMap<>();
 
   /**
    * @param what in the plural: "devices are left out"
    */
   void add(String what, String path) {
-    String kind = counts.containsKey(what) || counts.size() < MOST_KINDS ? what : "other changes";
-    counts.computeIfAbsent(kind, ignored -> new Count(path)).times++;
+    counts.computeIfAbsent(what, ignored -> new Count(path)).times++;
   }
 
   List<String> lines() {

@@ -205,10 +205,6 @@ final class OciSource extends ImageSource {
     OciBlobs.verify("the content of a layer", contentDigest, contentHash.text());
   }
 
-  private static boolean isPlain(String text, int longest) {
-    return text.length() <= longest && text.chars().noneMatch(Character::isISOControl);
-  }
-
   private static ImageDefaults defaults(OciDocument config, Notes notes) {
     Optional<OciDocument> run = config.object("config");
     Map<String, String> env = new LinkedHashMap<>();
@@ -222,9 +218,8 @@ final class OciSource extends ImageSource {
     }
     return new ImageDefaults(
         env,
-        run.flatMap(it -> it.string("User")).filter(user -> isPlain(user, 256)),
-        run.flatMap(it -> it.string("WorkingDir"))
-            .filter(folder -> folder.startsWith("/") && isPlain(folder, Names.LONGEST_PATH)),
+        run.flatMap(it -> it.string("User")),
+        run.flatMap(it -> it.string("WorkingDir")).filter(folder -> folder.startsWith("/")),
         config.string("architecture"));
   }
 }

@@ -27,16 +27,10 @@ import java.util.function.Consumer;
  *
  * @param install the package that has it
  * @param progress is told what it says on the way
- * @param remedy what to do when it fails
  */
-record Tool(
-    String program, String install, Duration patience, Consumer<String> progress, String remedy) {
+record Tool(String program, String install, Duration patience, Consumer<String> progress) {
   private static final int LAST_LINES = 4;
   private static final int LONGEST_LINE = 1000;
-
-  Tool(String program, String install, Duration patience, Consumer<String> progress) {
-    this(program, install, patience, progress, "correct that, then try again");
-  }
 
   /** Takes what a program writes. */
   interface Output {
@@ -75,8 +69,6 @@ record Tool(
     builder.environment().put("LC_ALL", "C.UTF-8");
     builder.environment().merge("PATH", "/usr/sbin:/sbin", (path, more) -> path + ":" + more);
     Process process = builder.start();
-    Thread hook = new Thread(() -> end(process), "isola-end-" + program);
-    Runtime.getRuntime().addShutdownHook(hook);
     Deque<String> last = new ArrayDeque<>();
     AtomicBoolean late = new AtomicBoolean();
     Thread listener = Thread.ofVirtual().start(() -> listen(process.getErrorStream(), last));
@@ -102,15 +94,6 @@ record Tool(
     } finally {
       end(process);
       watchdog.interrupt();
-      forget(hook);
-    }
-  }
-
-  private static void forget(Thread hook) {
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException ending) {
-      // the hook is at work
     }
   }
 
@@ -197,7 +180,7 @@ record Tool(
             program
                 + " failed: "
                 + (last.isEmpty() ? "status " + status : String.join(" | ", last)),
-            remedy + "; -v shows all it says")
+            "correct that, then try again; -v shows all it says")
         .exception();
   }
 }

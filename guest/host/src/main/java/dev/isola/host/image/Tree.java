@@ -8,8 +8,8 @@ import java.util.Optional;
 
 /**
  * A folder and everything beneath it, reached by descriptor: the kernel refuses any path in which
- * there is a link or a mount, so nothing in the tree can lead a caller out of it. Paths are those
- * of {@link Names}. For one thread.
+ * there is a link, so nothing in the tree can lead a caller out of it. Paths are those of {@link
+ * Names}. For one thread.
  */
 final class Tree implements AutoCloseable {
   private final int root;
@@ -133,7 +133,7 @@ final class Tree implements AutoCloseable {
   }
 
   void sync() throws IOException {
-    NativeSystem.sync(root);
+    NativeFiles.sync(root);
   }
 
   private int folderOf(String path) throws IOException {

@@ -199,7 +199,7 @@ final class Unpacker implements AutoCloseable {
         continue;
       }
       try {
-        NativeAttributes.set(file, name, attribute.getValue());
+        NativeFiles.setAttribute(file, name, attribute.getValue());
       } catch (NativeException e) {
         notes.add("extended attributes could not be set (" + Names.shown(name) + ")", path);
       }
@@ -229,7 +229,7 @@ final class Unpacker implements AutoCloseable {
     budget.takeEntry();
     String path = Names.clean(folder);
     try {
-      if (reachable(Names.child(path, "any"))) {
+      if (reachable(path) && tree.stat(path).filter(Stat::isFolder).isPresent()) {
         for (String name : tree.list(path)) {
           hide(Names.child(path, name));
         }
@@ -239,7 +239,6 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  /** Tells whether the folder of a path is there; a link in its place is refused. */
   private boolean reachable(String path) throws IOException {
     String parent = Names.parent(path);
     Optional<Stat> there = tree.stat(parent);

@@ -221,7 +221,7 @@ public final class IsolatedBooter implements Booter {
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .disk(spec.limits().diskMb() * MEGABYTE)
-            .seccomp(!sharesHostFolders(spec));
+            .seccomp();
     isolator
         .socketFolder()
         .ifPresent(
@@ -230,13 +230,6 @@ public final class IsolatedBooter implements Booter {
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
-  }
-
-  /** In such a folder root of the sandbox is the server's user, and what it makes there stays. */
-  private static boolean sharesHostFolders(SandboxSpec spec) {
-    return spec.workspacePath().isPresent()
-        || spec.volumes().stream()
-            .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
   }
 
   private AgentProcess start(SandboxId id, byte[] plan, Duration patience) {

@@ -51,18 +51,10 @@ public final class BridgeNetwork {
   public Requirement requirement() {
     Requirement known = found;
     if (known == null) {
-      known = tried();
+      known = way.find();
       found = known.present() ? known : null;
     }
     return known;
-  }
-
-  private Requirement tried() {
-    try {
-      return Undisturbed.call(way::find);
-    } catch (IOException e) {
-      throw new IllegalStateException("finding out tells what is wrong, it does not throw", e);
-    }
   }
 
   /** Tells whether the bandwidth is held to its limit, both ways. */
@@ -98,17 +90,20 @@ public final class BridgeNetwork {
    *     nothing is left then
    */
   public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) {
-    Requirement needed = requirement();
-    if (!needed.present()) {
-      throw failed(id, needed.detail(), needed.fix(), null);
-    }
     try {
-      return Undisturbed.call(() -> attached(id, agent, bandwidthMbps));
+      refuseTheHost(agent);
+      Attachment made = way.attach(id, agent, bandwidthMbps);
+      if (!agent.alive()) {
+        throw new IOException("the sandbox ended meanwhile");
+      }
+      return made;
     } catch (IOException e) {
-      String why = agent.alive() ? String.valueOf(e.getMessage()) : "its agent has ended";
-      SandboxException failed = failed(id, why, INSTEAD, e);
+      SandboxException failed =
+          Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "no network: " + e.getMessage(), INSTEAD)
+              .sandbox(id)
+              .exception(e);
       try {
-        remove(id);
+        way.remove(id);
       } catch (IOException again) {
         failed.addSuppressed(again);
       }
@@ -116,36 +111,12 @@ public final class BridgeNetwork {
     }
   }
 
-  private Attachment attached(SandboxId id, AgentProcess agent, int bandwidthMbps)
-      throws IOException {
-    refuseTheHost(agent);
-    Attachment made = way.attach(id, agent, bandwidthMbps);
-    // Somebody else may have had its pid by then.
-    if (!agent.alive()) {
-      throw new IOException("its agent has ended");
-    }
-    return made;
-  }
-
-  private static SandboxException failed(
-      SandboxId id, String why, String remedy, @Nullable IOException cause) {
-    return Fault.of(
-            ErrorCode.PROVIDER_UNAVAILABLE, "no network for sandbox " + id + ": " + why, remedy)
-        .sandbox(id)
-        .exception(cause);
-  }
-
   /**
    * Takes everything away that {@link #attach} made, also by another process, also half of it. To
-   * be called when no process of the sandbox is left, and only for one that was to be attached: it
-   * takes some programs to find out that there is nothing. May be repeated.
+   * be called when no process of the sandbox is left. May be repeated.
    */
   public void remove(SandboxId id) throws IOException {
-    Undisturbed.call(
-        () -> {
-          way.remove(id);
-          return id;
-        });
+    way.remove(id);
   }
 
   /** Setting up the wrong namespace would cut the host off. */

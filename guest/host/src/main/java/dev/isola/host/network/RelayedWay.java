@@ -56,7 +56,9 @@ final class RelayedWay implements Way {
     return new Requirement("network mode bridge", false, false, detail, fix);
   }
 
-  /** The kernel can hold back what leaves the sandbox, but not what slirp4netns brings in. */
+  /**
+   * What comes in is not held back: the kernel shapes what leaves, and in is out of our process.
+   */
   @Override
   public boolean limitsBandwidth() {
     return false;

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -119,7 +118,8 @@ final class RoutedWay implements Way {
   private Place connect(SandboxId id, AgentProcess agent, List<String> resolvers)
       throws IOException {
     try (HostLock _ = HostLock.take()) {
-      List<Link> links = removeLinks(id, Link.all());
+      List<Link> links = Link.all();
+      removeLinks(id, links);
       rules.apply(resolvers);
       Forwarding.open();
       IOException last = new IOException("no address is free in " + Block.RANGE.text());
@@ -190,7 +190,8 @@ final class RoutedWay implements Way {
   @Override
   public void remove(SandboxId id) throws IOException {
     try (HostLock _ = HostLock.take()) {
-      List<Link> left = removeLinks(id, Link.all());
+      removeLinks(id, Link.all());
+      List<Link> left = Link.all();
       if (left.stream().noneMatch(link -> link.group().equals(Link.group(instance)))) {
         rules.remove();
       }
@@ -200,21 +201,14 @@ final class RoutedWay implements Way {
     }
   }
 
-  /**
-   * Removes those of a sandbox and returns the others. One of ours that bears no name yet is half
-   * of one whose maker died, for we hold the lock; it goes too.
-   */
-  private List<Link> removeLinks(SandboxId id, List<Link> links) throws IOException {
-    List<Link> left = new ArrayList<>();
+  /** One of ours that bears no name yet is half of one whose maker died: we hold the lock. */
+  private void removeLinks(SandboxId id, List<Link> links) throws IOException {
     for (Link link : links) {
       boolean half = link.alias().isEmpty() && link.group().equals(Link.group(instance));
       if (half || link.alias().equals(Link.alias(instance, id))) {
         remove(link);
-      } else {
-        left.add(link);
       }
     }
-    return left;
   }
 
   /** It may be going away by itself just now, with the sandbox's last process. */

@@ -1,5 +1,6 @@
 package dev.isola.host.launch;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.link.AgentBinary;
@@ -82,5 +83,12 @@ final class PlanTest {
   void aGroupThatIsNotThereIsNamed() {
     refused(
         new Plan().step("cgroup", "/no/such/cgroup.procs"), "cannot join /no/such/cgroup.procs");
+  }
+
+  @Test
+  void theSecretIsNotInWhatAPlanPrints() {
+    assertThat(
+            new Plan().boot("secret".getBytes(java.nio.charset.StandardCharsets.UTF_8)).toString())
+        .doesNotContain("secret");
   }
 }

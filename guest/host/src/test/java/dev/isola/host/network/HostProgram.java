@@ -9,7 +9,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * The network as a process of its own, so that it can stand in namespaces, and be killed. Does what
@@ -33,11 +32,6 @@ final class HostProgram {
       return switch (words[0]) {
         case "find" -> found(network.requirement(), network.limitsBandwidth());
         case "resolvers" -> "ok " + network.resolvConf().strip();
-        case "interrupt" -> {
-          Thread.currentThread().interrupt();
-          String answer = answer(network, Arrays.copyOfRange(words, 1, words.length));
-          yield answer + (Thread.interrupted() ? ", interrupted" : "");
-        }
         case "attach" -> {
           Attachment made =
               network.attach(
