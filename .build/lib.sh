@@ -51,20 +51,17 @@ jdk_rank() {
 # need COMMAND:PACKAGE...: what is missing is installed where that is possible without asking
 # (root on Debian), and named otherwise. The static C library has no command: "libc.a:PACKAGE".
 need() {
-  want "$@"
+  missing=$(missing "$@")
+  [ -n "$missing" ] || return 0
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    {
+      apt-get -qq update &&
+        # shellcheck disable=SC2086 # a list of packages
+        DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends $missing
+    } </dev/null >/dev/null 2>&1
+    missing=$(missing "$@")
+  fi
   [ -z "$missing" ] || fail 69 "not installed: $missing; on Debian or Ubuntu: sudo apt-get install $missing"
-}
-
-# want COMMAND:PACKAGE...: like need, of what makes more possible; whoever lacks it does without.
-want() {
-  missing=$(missing "$@")
-  [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
-  [ -n "${apt_updated:-}" ] || apt-get -qq update </dev/null >/dev/null 2>&1
-  apt_updated=1
-  # shellcheck disable=SC2086 # a list of packages
-  DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends $missing \
-    </dev/null >/dev/null 2>&1
-  missing=$(missing "$@")
 }
 
 missing() {

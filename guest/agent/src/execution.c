@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "disk_budget.h"
 #include "execution_launch.h"
 #include "process_tree.h"
 
@@ -91,8 +90,6 @@ static void forget(struct execution *e)
         }
 }
 
-static void enforce_disk(void);
-
 bool outputs_open(const struct execution *e)
 {
     return e->outputs[0].watch.fd >= 0 || e->outputs[1].watch.fd >= 0;
@@ -104,7 +101,6 @@ bool outputs_open(const struct execution *e)
  */
 void executions_tidy(void)
 {
-    enforce_disk();
     if (!tidy_due) return;
     tidy_due = false;
     int ended = 0;
@@ -125,25 +121,11 @@ void executions_tidy(void)
     }
 }
 
-/* By the signal itself, or by a shell's word for it. */
-static bool ended_by(int status, int signal_number)
-{
-    return WIFSIGNALED(status) ? WTERMSIG(status) == signal_number : WEXITSTATUS(status) == 128 + signal_number;
-}
-
 void build_exit(const struct execution *e, struct builder *b)
 {
     int status = e->end.status;
     bool signaled = WIFSIGNALED(status);
-    bool killed = ended_by(status, SIGKILL);
-    enum exit_kind kind = e->timed_out                      ? EXIT_TIMED_OUT
-                          : killed && e->limits_met.memory  ? EXIT_OUT_OF_MEMORY
-                          : signaled                        ? EXIT_SIGNALED
-                                                            : EXIT_EXITED;
-    build_u64(b, T_EXIT_KIND, kind);
-    if (e->limits_met.memory) build_text(b, T_LIMIT, "memory");
-    if (e->limits_met.processes) build_text(b, T_LIMIT, "processes");
-    if (e->limits_met.disk) build_text(b, T_LIMIT, "disk");
+    build_u64(b, T_EXIT_KIND, e->timed_out ? EXIT_TIMED_OUT : signaled ? EXIT_SIGNALED : EXIT_EXITED);
     if (signaled) build_u64(b, T_SIGNAL, (uint64_t)WTERMSIG(status));
     else build_u64(b, T_EXIT_CODE, (uint64_t)WEXITSTATUS(status));
     build_u64(b, T_DURATION_NS, e->ended_ns - e->started_ns);
@@ -156,16 +138,6 @@ void build_counts(const struct execution *e, struct builder *b)
     build_u64(b, T_STDOUT_BYTES, e->bytes[0] + e->bytes[2]);
     build_u64(b, T_STDERR_BYTES, e->bytes[1]);
     build_u64(b, T_OFFSET, e->journal.end);
-}
-
-/* How often limits were met while it ran: not by it alone, where several run at once. */
-static void note_limits(struct execution *e)
-{
-    struct limit_counts now = limits_read();
-    e->limits_met.memory = now.memory - e->limits_before.memory;
-    e->limits_met.processes = now.processes - e->limits_before.processes;
-    e->limits_met.disk = now.disk - e->limits_before.disk;
-    if (disk_limit() && ended_by(e->end.status, SIGXFSZ)) e->limits_met.disk++; /* one file was too large */
 }
 
 static void finish(struct execution *e)
@@ -221,7 +193,6 @@ static void leader_ended(struct execution *e, const struct report *r)
     e->end = *r;
     e->ended_ns = now_ns();
     e->end_mark = e->journal.end;
-    note_limits(e);
     timer_clear(&e->timeout);
     for (int i = 0; i < 2; i++) e->outputs[i].dry = false;
     pump(e);
@@ -233,15 +204,6 @@ void order(struct execution *e, enum order_kind kind, int signal_number)
     struct order o = {kind, signal_number};
     ssize_t ignored = e->control.fd < 0 ? 0 : send(e->control.fd, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored; /* the supervisor is gone, and with it everything beneath */
-}
-
-/* Once per turn: whoever fills the disk is ended. */
-static void enforce_disk(void)
-{
-    if (running) limits_look_soon();
-    if (!limits_disk_filled()) return;
-    for (struct execution *e = executions; e; e = e->next)
-        if (e->started && !e->leader_ended) order(e, ORDER_KILL_TREE, 0);
 }
 
 static void timeout_fired(struct timer *t)
@@ -385,7 +347,6 @@ void execution_start(struct stream *s, struct fields request)
     e->outputs[0].watch = (struct watch){.fd = p.our_output, .ready = p.terminal ? terminal_ready : output_ready};
     e->outputs[1].watch = (struct watch){.fd = p.our_error, .ready = output_ready};
     describe(e, request);
-    e->limits_before = limits_read();
     e->started_ns = now_ns();
     e->started_unix_ns = unix_ns();
     pid_t pid = supervisor_start(&p.launch, &e->control.fd);

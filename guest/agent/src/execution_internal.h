@@ -5,7 +5,6 @@
 
 #include "execution.h"
 #include "journal.h"
-#include "sandbox_limits.h"
 #include "loop.h"
 #include "supervisor.h"
 
@@ -42,7 +41,6 @@ struct execution {
     uint64_t end_mark;               /* where the output was when the leader ended */
     bool started, leader_ended, finished, timed_out;
     struct report end;
-    struct limit_counts limits_before, limits_met;
     uint64_t started_ns, started_unix_ns, ended_ns, last_output_ns, timeout_ms;
     struct timer timeout, drain;
     uint16_t columns, rows;

@@ -9,8 +9,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "sandbox_limits.h"
-#include "disk_budget.h"
 #include "operations.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -274,12 +272,6 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
     p->launch.limits[0].resource = RLIMIT_NOFILE;
     p->launch.limits[0].limit = defaults->descriptors;
     p->launch.limit_count = 1;
-    if (disk_limit()) {                 /* what one file may have, to the byte; the rest is watched */
-        p->launch.limits[1].resource = RLIMIT_FSIZE;
-        p->launch.limits[1].limit = (struct rlimit){disk_limit(), disk_limit()};
-        p->launch.limit_count = 2;
-    }
-    p->launch.expendable = limits_have_memory();
     limits_of(&p->launch, defaults->boot);
     limits_of(&p->launch, request);
     p->launch.arguments = p->words;

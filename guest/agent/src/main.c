@@ -26,23 +26,20 @@
 #include "operations.h"
 #include "path.h"
 #include "relay.h"
-#include "sandbox_limits.h"
-#include "seal.h"
 
 const char agent_build[] = AGENT_BUILD;
 uint64_t agent_started_ns;
 
 struct options {
-    int boot_fd, listen_fd, memory_events, process_events;
-    bool detach, stdio, report;
+    int boot_fd, listen_fd;
+    bool detach, stdio;
     const char *vsock, *port_name;
 };
 
 static void usage(void)
 {
     fprintf(stderr, "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
-                    "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
-                    "                   [--memory-events-fd N] [--process-events-fd N]\n"
+                    "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME]\n"
                     "       isola-agent --probe-namespaces\n"
                     "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
             agent_build);
@@ -51,7 +48,7 @@ static void usage(void)
 
 static struct options parse(int count, char **words)
 {
-    struct options o = {.boot_fd = 0, .listen_fd = -1, .memory_events = -1, .process_events = -1};
+    struct options o = {.boot_fd = 0, .listen_fd = -1};
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
         if (strcmp(word, "--detach") == 0) {
@@ -62,17 +59,11 @@ static struct options parse(int count, char **words)
             o.stdio = true;
             continue;
         }
-        if (strcmp(word, "--report") == 0) {
-            o.report = true;
-            continue;
-        }
         if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();
         const char *value = words[++i];
         if (strcmp(word, "--boot-fd") == 0) o.boot_fd = atoi(value);
         else if (strcmp(word, "--listen-fd") == 0) o.listen_fd = atoi(value);
-        else if (strcmp(word, "--memory-events-fd") == 0) o.memory_events = atoi(value);
-        else if (strcmp(word, "--process-events-fd") == 0) o.process_events = atoi(value);
         else if (strcmp(word, "--vsock") == 0) o.vsock = value;
         else if (strcmp(word, "--port-name") == 0) o.port_name = value;
         else if (strcmp(word, "--instance") != 0 && strcmp(word, "--sandbox") != 0) usage();
@@ -80,18 +71,12 @@ static struct options parse(int count, char **words)
     return o;
 }
 
-/* As PID 1, whoever has a number here is of the sandbox, and the end of it is not theirs to decide. */
-static bool is_from_inside(const struct signalfd_siginfo *info)
-{
-    return getpid() == 1 && info->ssi_code <= 0 && info->ssi_pid != 0;
-}
-
 static void signal_ready(struct watch *w, uint32_t what)
 {
     (void)what;
     struct signalfd_siginfo info;
     while (read(w->fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if ((info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) && !is_from_inside(&info)) lifetime_end("signal");
+        if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) lifetime_end("signal");
     }
     int status;
     pid_t pid;
@@ -186,17 +171,6 @@ static bool serve_stdio(void)
     return in >= 0 && out >= 0 && connection_fixed(in, out, false);
 }
 
-/* Tells whoever booted the sandbox, then lets go of what it gave us. */
-static void report_ready(void)
-{
-    ssize_t ignored = write(1, "ready\n", 6);
-    (void)ignored; /* nobody waits any more; the agent lives on its own */
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd < 3; fd++)
-        if (null < 0 || dup2(null, fd) < 0) close(fd);
-    if (null > 2) close(null);
-}
-
 int main(int count, char **words)
 {
     struct options options = parse(count, words);
@@ -226,17 +200,12 @@ int main(int count, char **words)
     static struct execution_defaults defaults;
     defaults = (struct execution_defaults){boot.environment, boot.fields, take_descriptors()};
     executions_setup(&defaults);
-    uint64_t seal = fields_u64(boot.fields, T_SECCOMP, 0);
-    if (seal && !(capabilities_seal() && seccomp_refuse(seal == 1)))
-        detach_failed("cannot give up rights: %s", strerror(errno));
-    limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0));
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
     bool serving = options.stdio       ? serve_stdio()
                    : options.port_name ? connection_fixed(fd, fd, true)
                                        : connection_listen(fd);
     if (!serving) detach_failed("cannot serve the channel: %s", strerror(errno));
-    if (options.report) report_ready();
     detach_ready();
     loop_run(turn);
     lifetime_end("signal"); /* the loop only returns when it cannot go on */

@@ -93,15 +93,6 @@ static void become(const struct user *u)
     if (syscall(SYS_setresuid, u->uid, u->uid, u->uid) != 0) give_up(STAGE_USER);
 }
 
-static void become_expendable(void)
-{
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return; /* no /proc: then all are alike */
-    ssize_t ignored = write(fd, "500", 3);
-    (void)ignored;
-    close(fd);
-}
-
 static _Noreturn void become_command(const struct launch *l)
 {
     setsid();
@@ -112,7 +103,6 @@ static _Noreturn void become_command(const struct launch *l)
     for (int i = 0; i < l->limit_count; i++)
         if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) give_up(STAGE_LIMIT);
     umask(022);
-    if (l->expendable) become_expendable();
     if (l->user) become(l->user);
     if (chdir(l->cwd) != 0) give_up(STAGE_CWD);
 

@@ -26,7 +26,6 @@ struct launch {
     const struct user *user;          /* NULL to stay who we are */
     struct { int resource; struct rlimit limit; } limits[LAUNCH_LIMITS_MAX];
     int limit_count;
-    bool expendable;                  /* killed for memory before anything else of the sandbox */
 };
 
 enum stage { STAGE_SETUP, STAGE_LIMIT, STAGE_USER, STAGE_CWD, STAGE_EXEC };

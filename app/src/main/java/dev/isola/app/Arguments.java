@@ -133,19 +133,4 @@ final class Arguments {
           option + " '" + text + "' is not a whole number", "give a number of " + of);
     }
   }
-
-  /** Reads a number of bytes: {@code 500M}, {@code 20G}, plain bytes. */
-  static long size(String option, String text) {
-    int unit = "KMGT".indexOf(text.isEmpty() ? ' ' : text.charAt(text.length() - 1));
-    try {
-      long number = Long.parseLong(unit < 0 ? text : text.substring(0, text.length() - 1));
-      if (number > 0) {
-        return Math.multiplyExact(number, unit < 0 ? 1 : 1L << (10 * (unit + 1)));
-      }
-    } catch (ArithmeticException | NumberFormatException e) {
-      // said below
-    }
-    throw new UsageException(
-        option + " '" + text + "' is not a size", "write it like 500M, 20G, or in bytes");
-  }
 }

@@ -59,15 +59,6 @@ final class DataFolder {
     return path;
   }
 
-  /** Returns the folder itself, made when missing. */
-  Path made() {
-    try {
-      return ensure(path);
-    } catch (IOException e) {
-      throw unusable(e);
-    }
-  }
-
   /** Returns the provider's own folder, made when missing. */
   Path folderOf(String provider) {
     try {

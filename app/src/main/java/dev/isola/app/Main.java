@@ -43,7 +43,6 @@ public final class Main {
     if (!isRun(args)) {
       line.addSubcommand(new DoctorCommand(wiring))
           .addSubcommand(new ProvidersCommand(wiring))
-          .addSubcommand(ImageCommand.line(wiring))
           .addSubcommand(new ConformanceCommand(wiring))
           .addSubcommand(new BenchCommand(wiring))
           .addSubcommand(new CompletionCommand(wiring))
@@ -99,8 +98,8 @@ public final class Main {
     String remedy = "see " + command + " --help";
     if (e instanceof UnmatchedArgumentException unmatched) {
       String word = unmatched.getUnmatched().getFirst();
-      if (!e.getCommandLine().getSubcommands().isEmpty() && !word.startsWith("-")) {
-        what = "there is no command '" + (command + " " + word).substring("isola ".length()) + "'";
+      if (e.getCommandLine().getParent() == null && !word.startsWith("-")) {
+        what = "there is no command '" + word + "'";
       }
       List<String> near = unmatched.getSuggestions();
       if (!near.isEmpty()) {

@@ -3,19 +3,24 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Kit;
 import dev.isola.conformance.ProviderResult;
+import dev.isola.conformance.Subject;
 import dev.isola.spi.Health;
 import dev.isola.testing.Trial;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -29,28 +34,38 @@ class ConformanceTest {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
   /** One check of each outcome. */
-  private static List<CheckCase> three(int count) {
-    return List.of(
-            check("aPasses", "T1", subject -> assertThat(subject.sandbox()).isNotNull()),
-            check(
-                "bFails",
-                "T2",
-                subject -> {
-                  subject.sandbox();
-                  throw new CheckFailed("it did\nnot \u001b[31mwork");
-                }),
-            check(
-                "cIsNotRun",
-                "T3",
-                subject -> {
-                  subject.sandbox();
-                  throw subject.notRun("no wand");
-                }))
-        .subList(0, count);
+  public static final class Three {
+    @Check("T1")
+    public void aPasses(Subject subject) {
+      assertThat(subject.sandbox()).isNotNull();
+    }
+
+    @Check("T2")
+    public void bFails(Subject subject) {
+      if (subject.sandbox() != null) {
+        throw new CheckFailed("it did\nnot \u001b[31mwork");
+      }
+    }
+
+    @Check("T3")
+    public void cIsNotRun(Subject subject) {
+      if (subject.sandbox() != null) {
+        throw subject.notRun("no wand");
+      }
+    }
   }
 
-  private static CheckCase check(String name, String requirement, CheckCase.Body body) {
-    return new CheckCase("Three", name, requirement, List.of(), List.of(), body);
+  private static List<CheckCase> three(int count) {
+    Three owner = new Three();
+    return Arrays.stream(Three.class.getDeclaredMethods())
+        .filter(method -> method.isAnnotationPresent(Check.class))
+        .sorted(Comparator.comparing(Method::getName))
+        .limit(count)
+        .map(
+            method ->
+                new CheckCase(
+                    "Three", method.getName(), method.getAnnotation(Check.class), owner, method))
+        .toList();
   }
 
   private CommandLineFixture isola() {

@@ -3,7 +3,6 @@ package dev.isola.conformance;
 import dev.isola.conformance.check.BackgroundChecks;
 import dev.isola.conformance.check.ConcurrencyChecks;
 import dev.isola.conformance.check.ErrorsChecks;
-import dev.isola.conformance.check.EscapeChecks;
 import dev.isola.conformance.check.ExecChecks;
 import dev.isola.conformance.check.FileEscapeChecks;
 import dev.isola.conformance.check.FilesChecks;
@@ -12,7 +11,6 @@ import dev.isola.conformance.check.IdempotencyChecks;
 import dev.isola.conformance.check.LifecycleChecks;
 import dev.isola.conformance.check.LimitsChecks;
 import dev.isola.conformance.check.OutputChecks;
-import dev.isola.conformance.check.PausingChecks;
 import dev.isola.conformance.check.PtyChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
@@ -44,9 +42,7 @@ final class CheckClasses {
         new ConcurrencyChecks(),
         new HonestyChecks(),
         new LimitsChecks(),
-        new PausingChecks(),
         new ErrorsChecks(),
-        new EscapeChecks(),
         new RegressionsChecks());
   }
 }

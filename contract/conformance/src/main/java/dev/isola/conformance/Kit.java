@@ -1,6 +1,5 @@
 package dev.isola.conformance;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -26,9 +25,6 @@ public final class Kit {
   }
 
   private static Stream<CheckCase> checksOf(Object owner) {
-    if (owner instanceof CheckSource source) {
-      return source.checks(groupOf(owner)).stream();
-    }
     return Arrays.stream(owner.getClass().getDeclaredMethods())
         .filter(method -> method.isAnnotationPresent(Check.class))
         .sorted(Comparator.comparing(Method::getName))
@@ -40,22 +36,8 @@ public final class Kit {
         || !Modifier.isPublic(method.getModifiers())) {
       throw new IllegalStateException("a check is public and takes a Subject: " + method);
     }
-    Check declared = method.getAnnotation(Check.class);
     return new CheckCase(
-        groupOf(owner),
-        method.getName(),
-        declared.value(),
-        List.of(declared.needs()),
-        List.of(declared.tools()),
-        subject -> invoke(owner, method, subject));
-  }
-
-  private static void invoke(Object owner, Method method, Subject subject) throws Throwable {
-    try {
-      method.invoke(owner, subject);
-    } catch (InvocationTargetException e) {
-      throw e.getCause() == null ? e : e.getCause();
-    }
+        groupOf(owner), method.getName(), method.getAnnotation(Check.class), owner, method);
   }
 
   private static String groupOf(Object owner) {

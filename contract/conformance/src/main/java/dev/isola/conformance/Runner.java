@@ -91,12 +91,12 @@ public final class Runner implements AutoCloseable {
   }
 
   private Optional<String> missing(CheckCase check) {
-    for (Class<? extends Capability> capability : check.needs()) {
+    for (Class<? extends Capability> capability : check.declared().needs()) {
       if (!provider.info().capabilities().contains(capability)) {
         return Optional.of("the provider does not declare " + Capability.nameOf(capability));
       }
     }
-    for (String tool : check.tools()) {
+    for (String tool : check.declared().tools()) {
       if (!tools.computeIfAbsent(tool, this::has)) {
         return Optional.of("the sandbox has no " + tool);
       }

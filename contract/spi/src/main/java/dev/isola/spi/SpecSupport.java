@@ -1,11 +1,8 @@
 package dev.isola.spi;
 
-import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
-import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -26,22 +23,5 @@ public record SpecSupport(
     networkModes = Set.copyOf(networkModes);
     volumeTypes = Set.copyOf(volumeTypes);
     enforcedLimits = Set.copyOf(enforcedLimits);
-  }
-
-  /**
-   * Refuses a spec that requires a limit nobody enforces here.
-   *
-   * @throws dev.isola.spi.error.Unsupported naming the first of them
-   */
-  public void refuseUnenforced(String provider, SandboxSpec spec) {
-    for (LimitKind kind : LimitKind.values()) {
-      if (spec.limits().required().contains(kind) && !enforcedLimits.contains(kind)) {
-        throw Capability.unsupported(
-            provider,
-            "enforcing the limit of "
-                + kind.name().toLowerCase(Locale.ROOT).replace('_', ' ')
-                + " on this machine");
-      }
-    }
   }
 }

@@ -15,10 +15,9 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
 
-/** The guest's executables, which travel inside a jar and run from a folder. */
+/** The agent's executable, which travels inside a jar and runs from a folder. */
 public final class AgentBinary {
-  private static final String AGENT = "isola-agent";
-  private static final String LAUNCHER = "isola-launch";
+  private static final String NAME = "isola-agent";
 
   private AgentBinary() {}
 
@@ -32,18 +31,9 @@ public final class AgentBinary {
    *     cannot be written
    */
   public static Path install(Path folder) {
-    return install(folder, AGENT);
-  }
-
-  /** Like {@link #install}, of the program that boots isolated sandboxes. */
-  public static Path installLauncher(Path folder) {
-    return install(folder, LAUNCHER);
-  }
-
-  private static Path install(Path folder, String name) {
-    byte[] content = content(architecture(), name);
+    byte[] content = content(architecture());
     String hash = HexFormat.of().formatHex(sha256(content)).substring(0, 16);
-    Path target = folder.resolve(name + "-" + hash);
+    Path target = folder.resolve(NAME + "-" + hash);
     try {
       if (!isIntact(target, content)) {
         write(folder, target, content);
@@ -63,8 +53,8 @@ public final class AgentBinary {
     return name.equals("amd64") ? "x86_64" : name;
   }
 
-  private static byte[] content(String architecture, String name) {
-    String resource = "META-INF/isola/agent/linux-" + architecture + "/" + name;
+  private static byte[] content(String architecture) {
+    String resource = "META-INF/isola/agent/linux-" + architecture + "/" + NAME;
     try (InputStream in = AgentBinary.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {
         throw unavailable(
@@ -88,7 +78,7 @@ public final class AgentBinary {
 
   private static void write(Path folder, Path target, byte[] content) throws IOException {
     Files.createDirectories(folder);
-    Path temporary = Files.createTempFile(folder, "new", ".tmp");
+    Path temporary = Files.createTempFile(folder, NAME, ".tmp");
     try {
       Files.write(temporary, content);
       Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));

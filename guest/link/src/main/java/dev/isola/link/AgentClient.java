@@ -1,16 +1,13 @@
 package dev.isola.link;
 
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.SandboxState;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,9 +25,9 @@ final class AgentClient implements AutoCloseable {
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile @Nullable AgentConnection current;
   private volatile @Nullable String gone;
-  private volatile SandboxState state = SandboxState.RUNNING;
+  private volatile boolean suspended;
   private volatile boolean closed;
-  private volatile boolean connectedBefore;
+  private boolean connectedBefore;
 
   AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkOptions options) {
     this.id = id;
@@ -50,7 +47,7 @@ final class AgentClient implements AutoCloseable {
   /** Returns why the sandbox is gone; empty while it is not known to be. */
   Optional<String> gone() {
     AgentConnection connection = current;
-    if (gone == null && connection != null && state != SandboxState.STOPPED) {
+    if (gone == null && connection != null) {
       connection
           .loss()
           .filter(loss -> loss.kind() == Loss.Kind.GONE)
@@ -70,26 +67,17 @@ final class AgentClient implements AutoCloseable {
     }
   }
 
-  /**
-   * Says what the provider did to the sandbox. A frozen agent is not taken for a dead one, a
-   * stopped one is not missed, and one that runs again is connected to anew.
-   */
-  void become(SandboxState now) {
+  /** Stops looking for signs of life while the sandbox is frozen. */
+  void suspend(boolean on) {
+    suspended = on;
     AgentConnection connection = current;
-    if (now == SandboxState.RUNNING && state == SandboxState.STOPPED) {
-      current = null;
-      connectedBefore = false;
-      if (connection != null) {
-        connection.close();
-      }
-    } else if (connection != null) {
-      connection.quiet(now != SandboxState.RUNNING);
+    if (connection != null) {
+      connection.quiet(on);
     }
-    state = now;
   }
 
-  SandboxState state() {
-    return state;
+  boolean suspended() {
+    return suspended;
   }
 
   /**
@@ -97,10 +85,8 @@ final class AgentClient implements AutoCloseable {
    *
    * @throws dev.isola.spi.error.Gone when nobody listens any more
    * @throws ProviderUnavailable when no connection comes about within the patience
-   * @throws dev.isola.spi.error.Conflict while the sandbox is paused or stopped
    */
   AgentConnection connection() {
-    refuseWhenNotRunning();
     AgentConnection connection = current;
     if (connection != null && !connection.isClosed()) {
       return connection;
@@ -117,6 +103,7 @@ final class AgentClient implements AutoCloseable {
         return connection;
       }
       AgentConnection made = connect();
+      made.quiet(suspended);
       current = made;
       connectedBefore = true;
       if (closed || gone != null) {
@@ -235,17 +222,6 @@ final class AgentClient implements AutoCloseable {
     AgentChannel channel = connector.open(left);
     Duration greeting = left.compareTo(options.greeting()) < 0 ? left : options.greeting();
     return AgentConnection.open(id, channel, secret, options.withGreeting(greeting));
-  }
-
-  private void refuseWhenNotRunning() {
-    if (state != SandboxState.RUNNING && gone().isEmpty()) {
-      throw Fault.of(
-              ErrorCode.ILLEGAL_STATE,
-              "sandbox " + id + " is " + state.name().toLowerCase(Locale.ROOT),
-              "resume it first")
-          .sandbox(id)
-          .exception();
-    }
   }
 
   private void refuseWhenOver() {

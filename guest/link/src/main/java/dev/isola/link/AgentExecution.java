@@ -1,7 +1,6 @@
 package dev.isola.link;
 
 import dev.isola.spi.Bytes;
-import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
@@ -14,12 +13,10 @@ import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
-import dev.isola.spi.spec.LimitKind;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -57,7 +54,6 @@ class AgentExecution implements Execution {
   private final OutputStream stdin;
   private volatile LinkStream stream;
   private volatile long position;
-  private volatile Set<LimitKind> limitsMet = Set.of();
   private volatile @Nullable Exit exit;
   private volatile long durationNanos;
   private volatile boolean closed;
@@ -109,11 +105,6 @@ class AgentExecution implements Execution {
   public Optional<Exit> await(Duration patience) {
     Duration positive = patience.isPositive() ? patience : Duration.ofNanos(1);
     return await(positive, System.nanoTime() + positive.toNanos());
-  }
-
-  @Override
-  public Set<LimitKind> limitsMet() {
-    return limitsMet;
   }
 
   @Override
@@ -200,7 +191,7 @@ class AgentExecution implements Execution {
       try {
         Duration wait = guarded(patience);
         Frame frame = now.next(wait);
-        if (frame == null && patience.isZero() && client.state() == SandboxState.RUNNING) {
+        if (frame == null && patience.isZero() && !client.suspended()) {
           throw unknown("the agent did not end the command at its timeout", null);
         }
         return frame;
@@ -280,7 +271,6 @@ class AgentExecution implements Execution {
 
   private void ended(Fields fields) {
     durationNanos = fields.count(Tag.DURATION_NS, 0);
-    limitsMet = ExitFields.limitsMet(fields);
     exit = ExitFields.exit(fields, start.timeout());
   }
 

@@ -12,7 +12,6 @@ import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Gone;
-import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.FileSystem;
@@ -23,7 +22,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,14 +33,13 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final AgentClient client;
   private final AgentExecutions executions;
   private final AgentFiles files;
-  private final UsageReporting usage;
   private final Map<Class<? extends Capability>, Capability> capabilities;
+  private volatile SandboxState state = SandboxState.RUNNING;
 
   private AgentSandbox(Builder builder) {
     client = new AgentClient(builder.id, builder.connector, builder.secret, builder.options);
     executions = new AgentExecutions(client, builder.timeout);
     files = new AgentFiles(client);
-    usage = builder.usage.apply(this::usage);
     capabilities = capabilities(builder.declared, builder.extra);
   }
 
@@ -62,7 +59,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
 
   @Override
   public SandboxState state() {
-    return client.gone().isPresent() ? SandboxState.DESTROYED : client.state();
+    return client.gone().isPresent() ? SandboxState.DESTROYED : state;
   }
 
   @Override
@@ -109,33 +106,18 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     markDestroyed("it was shut down");
   }
 
-  /**
-   * Makes the agent kill everything and end, while the sandbox is kept: it is stopped from now on,
-   * and runs again once it is marked so.
-   */
-  public void stop() {
-    AgentConnection connection = client.connection();
-    client.become(SandboxState.STOPPED); // first, so that its end is not taken for the sandbox's
-    try {
-      connection
-          .request(Operation.SHUTDOWN, new FieldsBuilder(Operation.SHUTDOWN), 0)
-          .end(client.options().answer());
-    } catch (SandboxException silent) {
-      // Who cannot be asked is ended by force; that is the provider's to do.
-    }
-  }
-
   /** Makes every call from now on throw {@link Gone}; everybody who waits is woken. */
   public void markDestroyed(String why) {
     client.markGone(why);
   }
 
   /**
-   * Says that the provider froze or stopped the sandbox, or made it run again. While it does not
-   * run, every call is refused as a conflict.
+   * Says that the provider froze the sandbox or made it run again, so that a frozen agent is not
+   * taken for a dead one. What else a state allows is the provider's to decide.
    */
   public void mark(SandboxState now) {
-    client.become(now);
+    state = now;
+    client.suspend(now == SandboxState.PAUSED);
   }
 
   /**
@@ -189,7 +171,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     } else if (type == PortDialing.class) {
       return (PortDialing) port -> AgentPort.dial(client, port);
     } else if (type == UsageReporting.class) {
-      return usage;
+      return (UsageReporting) this::usage;
     } else if (type == Renewing.class) {
       return (Renewing) this::renew;
     }
@@ -235,7 +217,6 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private final Secret secret;
     private Set<Class<? extends Capability>> declared = Set.of();
     private Map<Class<? extends Capability>, Capability> extra = Map.of();
-    private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
     private Optional<Duration> timeout = Optional.empty();
     private LinkOptions options = LinkOptions.DEFAULT;
 
@@ -254,12 +235,6 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     /** Adds capabilities that the provider itself brings, also in place of the agent's. */
     public Builder extra(Map<Class<? extends Capability>, Capability> given) {
       extra = Map.copyOf(given);
-      return this;
-    }
-
-    /** Sets how the agent's measurements are corrected by who knows better. */
-    public Builder usage(UnaryOperator<UsageReporting> correction) {
-      usage = correction;
       return this;
     }
 

@@ -156,18 +156,6 @@ public final class BootRecord {
       return this;
     }
 
-    /** Has the agent refuse system calls that no command of a sandbox needs. */
-    public Builder seccomp(boolean setuidFiles) {
-      fields.add(Tag.SECCOMP, setuidFiles ? 1 : 2);
-      return this;
-    }
-
-    /** Sets how much may be written to what lies in {@code /.isola/layer} of the sandbox. */
-    public Builder disk(long bytes) {
-      fields.add(Tag.DISK_LIMIT, bytes);
-      return this;
-    }
-
     /** Sets a file that the agent holds an exclusive {@code flock} on while it lives. */
     public Builder lock(Path file) {
       fields.add(Tag.LOCK, file.toString());

@@ -2,29 +2,12 @@ package dev.isola.link;
 
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Signal;
-import dev.isola.spi.spec.LimitKind;
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 
 /** Reads how a command ended. */
 final class ExitFields {
   private ExitFields() {}
-
-  /** Reads which limits were met; names this version does not know are not for it. */
-  static Set<LimitKind> limitsMet(Fields fields) {
-    Set<LimitKind> met = EnumSet.noneOf(LimitKind.class);
-    for (String name : fields.texts(Tag.LIMIT)) {
-      for (LimitKind kind : LimitKind.values()) {
-        if (kind.name().toLowerCase(Locale.ROOT).equals(name)) {
-          met.add(kind);
-        }
-      }
-    }
-    return met;
-  }
 
   /**
    * Reads the EXIT fields.

@@ -1,9 +1,11 @@
 package dev.isola.link;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Frames on their way out. Callers put, one thread of the connection writes. That the callers do
@@ -20,15 +22,15 @@ final class Outbox {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition filled = lock.newCondition();
   private final Condition drained = lock.newCondition();
-  private final ArrayDeque<byte[]> queue = new ArrayDeque<>();
+  private final ArrayDeque<ByteBuffer> queue = new ArrayDeque<>();
   private long queued;
   private boolean closed;
 
   /**
    * Queues a frame of content, waiting while too much is queued; false when the connection is
-   * closed.
+   * closed. A block is given back once it is written.
    */
-  boolean put(byte[] frame) throws InterruptedException {
+  boolean put(ByteBuffer frame) throws InterruptedException {
     lock.lockInterruptibly();
     try {
       while (queued >= FULL && !closed) {
@@ -44,7 +46,7 @@ final class Outbox {
   boolean putControl(byte[] frame) {
     lock.lock();
     try {
-      return add(frame);
+      return add(ByteBuffer.wrap(frame));
     } finally {
       lock.unlock();
     }
@@ -55,7 +57,7 @@ final class Outbox {
     lock.lock();
     try {
       if (queued < FULL) {
-        add(frame);
+        add(ByteBuffer.wrap(frame));
       }
     } finally {
       lock.unlock();
@@ -66,6 +68,7 @@ final class Outbox {
     lock.lock();
     try {
       closed = true;
+      queue.forEach(Blocks.SHARED::giveBack);
       queue.clear();
       filled.signalAll();
       drained.signalAll();
@@ -76,37 +79,41 @@ final class Outbox {
 
   /** Writes what is put, until closed. Run by the connection's writing thread. */
   void writeTo(AgentChannel channel) throws IOException, InterruptedException {
-    byte[] gathered = new byte[GATHER];
-    int size = 0;
+    ByteBuffer gathered = ByteBuffer.allocate(GATHER);
     while (true) {
-      byte[] frame = size == 0 ? take() : poll();
-      if (frame == null && size == 0) {
+      ByteBuffer frame = gathered.position() == 0 ? take() : poll();
+      if (frame == null && gathered.position() == 0) {
         return;
       }
-      if (frame == null || size + frame.length > GATHER) {
-        channel.write(gathered, 0, size);
-        size = 0;
-      }
-      if (frame != null && frame.length > GATHER) {
-        channel.write(frame, 0, frame.length);
-      } else if (frame != null) {
-        System.arraycopy(frame, 0, gathered, size, frame.length);
-        size += frame.length;
+      try {
+        if (frame == null || frame.remaining() > gathered.remaining()) {
+          channel.write(gathered.flip());
+          gathered.clear();
+        }
+        if (frame != null && frame.remaining() > GATHER) {
+          channel.write(frame);
+        } else if (frame != null) {
+          gathered.put(frame);
+        }
+      } finally {
+        if (frame != null) {
+          Blocks.SHARED.giveBack(frame);
+        }
       }
     }
   }
 
-  private boolean add(byte[] frame) {
+  private boolean add(ByteBuffer frame) {
     if (closed) {
       return false;
     }
     queue.add(frame);
-    queued += frame.length;
+    queued += frame.remaining();
     filled.signal();
     return true;
   }
 
-  private byte @org.jspecify.annotations.Nullable [] take() throws InterruptedException {
+  private @Nullable ByteBuffer take() throws InterruptedException {
     lock.lock();
     try {
       while (queue.isEmpty() && !closed) {
@@ -118,7 +125,7 @@ final class Outbox {
     }
   }
 
-  private byte @org.jspecify.annotations.Nullable [] poll() {
+  private @Nullable ByteBuffer poll() {
     lock.lock();
     try {
       return removeFirst();
@@ -127,11 +134,11 @@ final class Outbox {
     }
   }
 
-  private byte @org.jspecify.annotations.Nullable [] removeFirst() {
-    byte[] frame = queue.poll();
+  private @Nullable ByteBuffer removeFirst() {
+    ByteBuffer frame = queue.poll();
     if (frame != null) {
       boolean wasFull = queued >= FULL;
-      queued -= frame.length;
+      queued -= frame.remaining();
       if (wasFull && queued < FULL) {
         drained.signalAll();
       }

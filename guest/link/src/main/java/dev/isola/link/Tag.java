@@ -90,9 +90,6 @@ final class Tag {
   static final int LOCK = 88;
   static final int HIDE = 89;
   static final int KEEP = 90;
-  static final int SECCOMP = 91;
-  static final int DISK_LIMIT = 92;
-  static final int LIMIT = 93;
 
   private Tag() {}
 }

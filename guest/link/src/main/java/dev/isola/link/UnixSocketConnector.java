@@ -95,15 +95,14 @@ public final class UnixSocketConnector implements AgentConnector {
 
   private record SocketAgentChannel(SocketChannel channel) implements AgentChannel {
     @Override
-    public int read(byte[] bytes, int offset, int length) throws IOException {
-      return channel.read(ByteBuffer.wrap(bytes, offset, length));
+    public int read(ByteBuffer target) throws IOException {
+      return channel.read(target);
     }
 
     @Override
-    public void write(byte[] bytes, int offset, int length) throws IOException {
-      ByteBuffer buffer = ByteBuffer.wrap(bytes, offset, length);
-      while (buffer.hasRemaining()) {
-        channel.write(buffer);
+    public void write(ByteBuffer source) throws IOException {
+      while (source.hasRemaining()) {
+        channel.write(source);
       }
     }
 

@@ -7,8 +7,7 @@ import java.util.TreeMap;
 
 /**
  * Everything on this machine that bears our mark, at one moment: processes, cgroups, mounts,
- * network namespaces and interfaces, unix sockets, sandbox folders, and the open descriptors of
- * this JVM.
+ * network namespaces, unix sockets, sandbox folders, and the open descriptors of this JVM.
  *
  * <p>What cannot be looked at (another user's process, a mount in another namespace) is not seen.
  *
@@ -33,7 +32,6 @@ public record Census(List<Thing> things, Map<String, Integer> descriptors) {
     things.addAll(Cgroups.find(scope));
     things.addAll(MountPoint.find(scope));
     things.addAll(NetworkNamespaces.find(scope, processes));
-    things.addAll(NetworkInterfaces.find(scope));
     things.addAll(UnixSockets.find(scope));
     things.addAll(SandboxFolders.find(scope));
     things.addAll(descriptors.inside());

@@ -14,7 +14,6 @@ public record Thing(Kind kind, String id, String words) {
     CGROUP,
     MOUNT,
     NETWORK_NAMESPACE,
-    NETWORK_INTERFACE,
     UNIX_SOCKET,
     FOLDER,
     /** A descriptor of this JVM that points into the data folder. */

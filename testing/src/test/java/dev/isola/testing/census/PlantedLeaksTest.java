@@ -236,24 +236,6 @@ class PlantedLeaksTest {
         () -> command("ip", "netns", "del", name));
   }
 
-  /** Its two ends stay down, so nothing else on the machine takes notice. */
-  @Test
-  void networkInterface() throws IOException, InterruptedException {
-    Assumptions.assumeTrue(
-        Files.exists(Path.of("/sys/class/net/lo")), "NOT RUN: no /sys/class/net");
-    String name = "p" + instance.value().substring(0, 13);
-    String alias = "isola-" + instance + "-planted";
-    found(
-        "network interface " + name + " (" + alias + ")",
-        () -> {
-          orNotRun(
-              () -> command("ip", "link", "add", name, "type", "veth", "peer", "name", name + "p"),
-              "make an interface with ip");
-          command("ip", "link", "set", "dev", name, "alias", alias);
-        },
-        () -> command("ip", "link", "delete", "dev", name));
-  }
-
   @Test
   void networkNamespaceOfAMarkedProcess() throws IOException, InterruptedException {
     ProcessBuilder command =

@@ -6,7 +6,6 @@ import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
-import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Requirement;
@@ -25,7 +24,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.file.FileChange;
@@ -37,10 +35,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
@@ -377,99 +372,5 @@ public final class HonestyChecks {
         "alive\n",
         brief.run(Command.shell("echo alive")).stdout().text(),
         "a command in the sandbox that was renewed");
-  }
-
-  private static void needs(Subject s, Volume.Type type) {
-    if (!s.info().support().volumeTypes().contains(type)) {
-      throw s.notRun("the provider does not declare volumes of type " + lower(type));
-    }
-  }
-
-  @Check("S1")
-  public void boundFoldersAreTheHosts(Subject s) throws IOException {
-    needs(s, Volume.Type.BIND);
-    Path host = Files.createTempDirectory("isola-bind");
-    try {
-      Files.writeString(host.resolve("from-host"), "hello");
-      Sandbox sandbox =
-          s.create(spec -> spec.volume(Volume.bind(host.toString(), "/workspace/shared", false)));
-      Expect.equal(
-          "hello",
-          sandbox.run(Command.shell("cat shared/from-host")).stdout().text(),
-          "a file of the host's");
-      ExecResult writing = sandbox.run(Command.shell("echo there > shared/from-inside"));
-      Expect.that(writing.succeeded(), "a bound folder can be written to: " + writing);
-      Expect.equal("there\n", Files.readString(host.resolve("from-inside")), "what the host finds");
-    } finally {
-      removeTree(host);
-    }
-  }
-
-  @Check("S1")
-  public void whatIsBoundReadOnlyStaysAsItIs(Subject s) throws IOException {
-    needs(s, Volume.Type.BIND);
-    Path host = Files.createTempDirectory("isola-bind");
-    try {
-      Files.writeString(host.resolve("kept"), "hello");
-      Sandbox sandbox =
-          s.create(spec -> spec.volume(Volume.bind(host.toString(), "/workspace/ro", true)));
-      ExecResult writing =
-          sandbox.run(Command.shell("cat ro/kept; echo x > ro/kept || echo y > ro/new"));
-      Expect.equal("hello", writing.stdout().text(), "the content");
-      Expect.that(!writing.succeeded(), "writing fails: " + writing);
-      Expect.equal("hello", Files.readString(host.resolve("kept")), "what the host still has");
-      Expect.that(Files.notExists(host.resolve("new")), "nothing new is there");
-    } finally {
-      removeTree(host);
-    }
-  }
-
-  @Check("S1")
-  public void namedVolumesOutliveTheirSandbox(Subject s) {
-    needs(s, Volume.Type.VOLUME);
-    Volume volume =
-        new Volume(Volume.Type.VOLUME, "kit-" + s.spec().build().id(), "/workspace/data", false);
-    Sandbox first = s.create(spec -> spec.volume(volume));
-    Expect.that(first.run(Command.shell("echo kept > data/file")).succeeded(), "it is writable");
-    s.provider().destroy(first.id(), Destroy.NORMAL);
-    Sandbox second = s.create(spec -> spec.volume(volume));
-    Expect.equal(
-        "kept\n", second.run(Command.shell("cat data/file")).stdout().text(), "the next one's");
-    second.run(Command.shell("rm data/file"));
-  }
-
-  @Check("S1")
-  public void temporaryVolumesAreEmptyAndWritable(Subject s) {
-    needs(s, Volume.Type.TMPFS);
-    Volume volume = new Volume(Volume.Type.TMPFS, "", "/workspace/scratch", false);
-    Sandbox sandbox = s.create(spec -> spec.volume(volume));
-    Expect.equal(
-        "x\n",
-        sandbox.run(Command.shell("ls scratch; echo x > scratch/f; cat scratch/f")).stdout().text(),
-        "an empty folder that can be written to");
-  }
-
-  @Check("S3")
-  public void aSandboxWithoutANetworkHasOnlyItsOwnLoopback(Subject s) {
-    if (!s.info().support().networkModes().contains(NetworkMode.NONE)) {
-      throw s.notRun("the provider does not declare the network mode none");
-    }
-    Sandbox sandbox = s.create(spec -> spec.network(Network.of(NetworkMode.NONE)));
-    ExecResult interfaces =
-        sandbox.run(
-            Command.shell(
-                "test -r /proc/net/dev && tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"));
-    if (!interfaces.succeeded()) {
-      throw s.notRun("the sandbox has no /proc/net/dev: " + interfaces.stderr().text());
-    }
-    Expect.equal("lo\n", interfaces.stdout().text(), "the interfaces");
-  }
-
-  private static void removeTree(Path folder) throws IOException {
-    try (var paths = Files.walk(folder)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(path);
-      }
-    }
   }
 }

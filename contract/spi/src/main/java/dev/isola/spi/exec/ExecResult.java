@@ -1,26 +1,15 @@
 package dev.isola.spi.exec;
 
-import dev.isola.spi.spec.LimitKind;
 import java.time.Duration;
-import java.util.Set;
 
 /**
  * What became of a command that was waited for.
  *
  * @param command the command as a person would type it
  * @param duration from start to end, as the sandbox measured it
- * @param limitsMet see {@link Execution#limitsMet()}
  */
 public record ExecResult(
-    String command,
-    Exit exit,
-    CapturedOutput stdout,
-    CapturedOutput stderr,
-    Duration duration,
-    Set<LimitKind> limitsMet) {
-  public ExecResult {
-    limitsMet = Set.copyOf(limitsMet);
-  }
+    String command, Exit exit, CapturedOutput stdout, CapturedOutput stderr, Duration duration) {
 
   public boolean timedOut() {
     return exit instanceof Exit.TimedOut;
@@ -57,12 +46,7 @@ public record ExecResult(
         Exit exit = execution.await();
         ended = true;
         return new ExecResult(
-            command.display(),
-            exit,
-            stdout.captured(),
-            stderr.captured(),
-            execution.duration(),
-            execution.limitsMet());
+            command.display(), exit, stdout.captured(), stderr.captured(), execution.duration());
       } finally {
         if (!ended) {
           execution.kill();

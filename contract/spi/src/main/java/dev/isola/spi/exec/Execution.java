@@ -1,10 +1,8 @@
 package dev.isola.spi.exec;
 
-import dev.isola.spi.spec.LimitKind;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * A command that runs, or ran. The handle may be used from any thread; {@link #read()} and {@link
@@ -45,14 +43,6 @@ public interface Execution extends AutoCloseable {
 
   /** Like {@link #await()}, but gives up after {@code patience}; the command goes on. */
   Optional<Exit> await(Duration patience);
-
-  /**
-   * Returns the sandbox's limits that were met while it ran, as far as the provider can tell; not
-   * by it alone where several commands run at once. Empty while it runs.
-   */
-  default Set<LimitKind> limitsMet() {
-    return Set.of();
-  }
 
   /** Returns how long it ran, or has been running. */
   Duration duration();

@@ -14,7 +14,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -70,8 +69,7 @@ public final class SpecDocument {
           entry("limits.fileDescriptors", "resources.fileDescriptors"),
           entry("limits.processes", "resources.processes"),
           entry("limits.bandwidthMbps", "resources.networkBandwidth"),
-          entry("limits.timeout", "resources.timeoutSeconds"),
-          entry("limits.required", "resources.required"));
+          entry("limits.timeout", "resources.timeoutSeconds"));
 
   /** The fields that version 1 does not have. */
   static final Map<String, String> ONLY_IN_V2 =
@@ -311,8 +309,7 @@ public final class SpecDocument {
             resources.field(resources::asInt, "fileDescriptors").orElse(defaults.fileDescriptors()),
             resources.field(resources::asInt, "processes").orElse(defaults.processes()),
             resources.field(resources::asInt, "networkBandwidth").orElse(defaults.bandwidthMbps()),
-            resources.field(resources::asSeconds, "timeoutSeconds"),
-            Set.copyOf(resources.list(resources.asOneOf(LimitKind.class), "required")));
+            resources.field(resources::asSeconds, "timeoutSeconds"));
     resources.done();
     return limits;
   }

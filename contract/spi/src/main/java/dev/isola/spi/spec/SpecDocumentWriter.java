@@ -95,14 +95,6 @@ final class SpecDocumentWriter {
     document.put("processes", limits.processes());
     document.put("networkBandwidth", limits.bandwidthMbps());
     limits.timeout().ifPresent(limit -> document.put("timeoutSeconds", count(limit, SECOND)));
-    if (!limits.required().isEmpty()) {
-      document.put(
-          "required",
-          limits.required().stream()
-              .sorted()
-              .map(kind -> kind.name().toLowerCase(Locale.ROOT))
-              .toList());
-    }
     return document;
   }
 

@@ -34,7 +34,6 @@ class ErrorCodeTest {
       EXECUTION_NOT_FOUND     NotFound             CALLER    404
       FILE_NOT_FOUND          NotFound             CALLER    404
       PORT_NOT_OPEN           NotFound             CALLER    404
-      IMAGE_NOT_FOUND         NotFound             CALLER    404
       CONFLICT                Conflict             CALLER    409
       FILE_EXISTS             Conflict             CALLER    409
       FOLDER_NOT_EMPTY        Conflict             CALLER    409

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,8 +118,7 @@ class SpecDocumentRoundTripTest {
           any.between(16, 1 << 20),
           any.between(1, 1 << 22),
           any.between(1, 1 << 20),
-          any.optional(() -> duration(1)),
-          Set.copyOf(any.list(0, 3, () -> any.oneOf(LimitKind.values()))));
+          any.optional(() -> duration(1)));
     }
 
     private Network network() {

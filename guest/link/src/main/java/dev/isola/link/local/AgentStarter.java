@@ -46,19 +46,10 @@ public final class AgentStarter {
   public AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
     List<String> words =
         List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value());
-    return start(id, words, boot.encode(), patience);
-  }
-
-  /**
-   * Runs a program that starts an agent: it reads {@code input}, prints one line when the agent is
-   * ready or cannot be, and exits.
-   */
-  public static AgentProcess start(
-      SandboxId id, List<String> words, byte[] input, Duration patience) {
     Process launcher = launch(words, id);
     try {
       try (OutputStream in = launcher.getOutputStream()) {
-        in.write(input);
+        in.write(boot.encode());
       }
       if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
         throw Fault.of(

@@ -2,14 +2,10 @@ package dev.isola.link.local;
 
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.Set;
 
 /** The part of a local provider that is its own: how a sandbox is booted. */
@@ -45,35 +41,9 @@ public interface Booter {
   AgentProcess boot(Booting booting) throws IOException;
 
   /**
-   * Boots once more what {@link #boot} made and somebody stopped: same files, same secret. Only
-   * asked of who declares {@link dev.isola.spi.capability.Pausing}.
-   */
-  default AgentProcess bootAgain(SandboxId id, SandboxFolder folder, Duration patience)
-      throws IOException {
-    throw new IOException("sandbox " + id + " cannot be booted again");
-  }
-
-  /**
-   * Makes sure that a sandbox that runs is what was asked for.
-   *
-   * @throws dev.isola.spi.error.SandboxException when it is not; it is destroyed then
-   */
-  default void verify(Sandbox sandbox) {}
-
-  /** Returns how to freeze a sandbox in memory; empty where that cannot be had. */
-  default Optional<Freezing> freezing(SandboxId id) {
-    return Optional.empty();
-  }
-
-  /** Corrects what the agent measures by what the host knows of a sandbox. */
-  default UsageReporting measured(SandboxId id, UsageReporting agent) {
-    return agent;
-  }
-
-  /**
    * Gives back what booting took besides processes and the folder (mounts, cgroups, networks).
    * Called when no process of the sandbox is left; may be repeated, also by another process, and
    * for a sandbox whose boot failed half-way.
    */
-  void release(SandboxId id, SandboxFolder folder) throws IOException;
+  void release(SandboxFolder folder) throws IOException;
 }

@@ -52,14 +52,12 @@ public final class LocalProvider implements Provider {
   private final SandboxFolders folders;
   private final Turns turns = new Turns();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
-  private final LocalPausing pausing;
   private volatile @Nullable ProviderInfo info;
 
   public LocalProvider(ProviderContext context, Booter booter) {
     this.context = context;
     this.booter = booter;
     this.folders = new SandboxFolders(context.dataFolder().resolve("sandboxes"));
-    this.pausing = new LocalPausing(booter, folders, turns, attached);
   }
 
   @Override
@@ -86,9 +84,6 @@ public final class LocalProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     booter.refuse(spec);
-    if (!spec.limits().required().isEmpty()) {
-      info().support().refuseUnenforced(info().name(), spec);
-    }
     return turns.take(spec.id(), () -> createInTurn(spec));
   }
 
@@ -161,7 +156,6 @@ public final class LocalProvider implements Provider {
     AgentSandbox sandbox = sandbox(new Known(folder, record), LinkOptions.DEFAULT);
     attached.put(spec.id(), sandbox);
     sandbox.ping();
-    booter.verify(sandbox);
     seed(sandbox, spec);
     initialize(sandbox, spec, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
     return sandbox;
@@ -208,22 +202,17 @@ public final class LocalProvider implements Provider {
 
   private Optional<Sandbox> attachInTurn(SandboxId id) {
     Optional<Known> known =
-        folders
-            .find(id)
-            .filter(found -> isOurs(found) && (found.record().stopped() || found.record().alive()));
+        folders.find(id).filter(found -> isOurs(found) && found.record().alive());
     if (known.isEmpty()) {
       return Optional.empty();
     }
     AgentSandbox before = attached.get(id);
-    if (before != null && before.state() != SandboxState.DESTROYED) {
+    if (before != null && before.state() == SandboxState.RUNNING) {
       return Optional.of(before);
     }
     AgentSandbox sandbox = sandbox(known.get(), LinkOptions.DEFAULT);
-    sandbox.mark(pausing.stateOf(known.get().record()));
     try {
-      if (sandbox.state() == SandboxState.RUNNING) {
-        sandbox.ping();
-      }
+      sandbox.ping();
     } catch (Gone e) {
       sandbox.close();
       return Optional.empty();
@@ -243,8 +232,6 @@ public final class LocalProvider implements Provider {
             new UnixSocketConnector(known.folder().socket()),
             known.record().secret())
         .capabilities(booter.capabilities())
-        .extra(pausing.of(known.record().id()))
-        .usage(agent -> booter.measured(known.record().id(), agent))
         .commandTimeout(known.record().commandTimeout())
         .options(patience)
         .build();
@@ -252,10 +239,10 @@ public final class LocalProvider implements Provider {
 
   @Override
   public List<Sighting> inventory() {
-    return folders.all(context.instance().value()).stream().map(this::sighting).toList();
+    return folders.all(context.instance().value()).stream().map(LocalProvider::sighting).toList();
   }
 
-  private Sighting sighting(Known known) {
+  private static Sighting sighting(Known known) {
     SandboxRecord record = known.record();
     Map<String, String> details = new LinkedHashMap<>();
     details.put("folder", known.folder().path().toString());
@@ -263,7 +250,7 @@ public final class LocalProvider implements Provider {
     record.agent().ifPresent(agent -> details.put("agentPid", Long.toString(agent.pid())));
     return new Sighting(
         record.id(),
-        record.stopped() || record.alive() ? pausing.stateOf(record) : SandboxState.ERROR,
+        record.alive() ? SandboxState.RUNNING : SandboxState.ERROR,
         record.createdAt(),
         details);
   }
@@ -287,11 +274,10 @@ public final class LocalProvider implements Provider {
     }
     if (known.isPresent()) {
       AgentSandbox sandbox = before == null ? sandbox(known.get(), LAST_WORDS) : before;
-      pausing.thaw(id, sandbox);
       new SandboxEnd(known.get().record(), sandbox).bringAbout(how);
     }
     try {
-      booter.release(id, folder);
+      booter.release(folder);
       folder.remove();
     } catch (IOException e) {
       throw Fault.of(
@@ -311,7 +297,7 @@ public final class LocalProvider implements Provider {
     for (Known known : folders.all(context.instance().value())) {
       if (known.record().abandoned()) {
         try {
-          booter.release(known.record().id(), known.folder());
+          booter.release(known.folder());
           known.folder().remove();
         } catch (IOException heldBySomebody) {
           // see above

@@ -43,15 +43,6 @@ final class SandboxEnd {
     awaitNoneLeft(start + how.timeout().toNanos());
   }
 
-  /** Waits for the end of a sandbox that was told to stop, and uses force like the above. */
-  void awaitStop(Destroy how) {
-    long start = System.nanoTime();
-    List<AgentProcess> processes = record.processes();
-    awaitEnd(processes, start + how.timeout().toNanos() / 2);
-    processes.forEach(AgentProcess::kill);
-    awaitNoneLeft(start + how.timeout().toNanos());
-  }
-
   private void awaitNoneLeft(long until) {
     for (List<AgentProcess> left = record.processes(); !left.isEmpty(); left = record.processes()) {
       if (System.nanoTime() - until >= 0) {

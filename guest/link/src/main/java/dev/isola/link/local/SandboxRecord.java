@@ -25,7 +25,6 @@ import java.util.Properties;
  * @param workspace the folder the commands work in
  * @param ownWorkspace whether it was made for this sandbox and goes with it
  * @param shortLived whether its owner never comes back to it
- * @param stopped whether its processes were ended and its files kept, to be booted again
  * @param agent empty until the agent has said that it is ready
  */
 public record SandboxRecord(
@@ -37,7 +36,6 @@ public record SandboxRecord(
     Secret secret,
     Optional<Duration> commandTimeout,
     boolean shortLived,
-    boolean stopped,
     Optional<AgentProcess> agent) {
 
   public static SandboxRecord intent(
@@ -51,20 +49,10 @@ public record SandboxRecord(
         secret,
         spec.limits().timeout(),
         spec.linger().isPresent() && spec.linger().get().isZero(),
-        false,
         Optional.empty());
   }
 
-  /** Returns the record of what runs as {@code process}. */
   public SandboxRecord withAgent(AgentProcess process) {
-    return with(false, Optional.of(process));
-  }
-
-  SandboxRecord withStopped() {
-    return with(true, agent);
-  }
-
-  private SandboxRecord with(boolean nowStopped, Optional<AgentProcess> process) {
     return new SandboxRecord(
         id,
         instance,
@@ -74,8 +62,7 @@ public record SandboxRecord(
         secret,
         commandTimeout,
         shortLived,
-        nowStopped,
-        process);
+        Optional.of(process));
   }
 
   public boolean alive() {
@@ -86,7 +73,7 @@ public record SandboxRecord(
 
   /** Returns true when its owner never comes back and its agent has ended by itself. */
   public boolean abandoned() {
-    return shortLived && !stopped && agent.isPresent() && !agent.get().alive();
+    return shortLived && agent.isPresent() && !agent.get().alive();
   }
 
   /**
@@ -108,7 +95,6 @@ public record SandboxRecord(
     text.setProperty("ownWorkspace", Boolean.toString(ownWorkspace));
     text.setProperty("secret", HexFormat.of().formatHex(secret.reveal()));
     text.setProperty("shortLived", Boolean.toString(shortLived));
-    text.setProperty("stopped", Boolean.toString(stopped));
     commandTimeout.ifPresent(limit -> text.setProperty("commandTimeout", limit.toString()));
     agent.ifPresent(
         process -> {
@@ -143,7 +129,6 @@ public record SandboxRecord(
               Secret.of(HexFormat.of().parseHex(need(text, "secret"))),
               Optional.ofNullable(text.getProperty("commandTimeout")).map(Duration::parse),
               Boolean.parseBoolean(need(text, "shortLived")),
-              Boolean.parseBoolean(text.getProperty("stopped")),
               Optional.ofNullable(text.getProperty("agentPid")).map(pid -> agentOf(text, pid))));
     } catch (NoSuchFileException | RuntimeException missingOrDamaged) {
       return Optional.empty();

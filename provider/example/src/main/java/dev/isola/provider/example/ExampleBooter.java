@@ -9,7 +9,6 @@ import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
@@ -105,7 +104,7 @@ final class ExampleBooter implements Booter {
   }
 
   @Override
-  public void release(SandboxId id, SandboxFolder folder) {
+  public void release(SandboxFolder folder) {
     // Nothing was taken but processes and the folder.
   }
 }

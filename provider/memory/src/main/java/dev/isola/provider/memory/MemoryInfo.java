@@ -42,9 +42,7 @@ final class MemoryInfo {
         MemoryProvider.NAME,
         "a test double in memory; commands are simulated",
         ApiVersion.CURRENT,
-        faults.has(PlantedFault.FALLS_THROUGH_TO_THE_HOST)
-            ? Isolation.CONTAINER
-            : Isolation.PROCESS,
+        Isolation.PROCESS,
         capabilities,
         new SpecSupport(
             false,

@@ -63,7 +63,7 @@ final class MemorySandbox implements Sandbox {
     this.faults = faults;
     this.tree = new Tree(capacity(spec, faults), faults);
     this.processes = new Processes(tree, spec.limits().processes());
-    this.files = new MemoryFiles(tree, spec.workingFolder(), this::checkRunning);
+    this.files = new MemoryFiles(tree, spec.workingFolder(), this::checkAlive);
     this.namedFiles = SandboxNamed.around(FileSystem.class, files, spec.id());
     furnish();
   }
@@ -247,9 +247,6 @@ final class MemorySandbox implements Sandbox {
     lock.lock();
     try {
       checkAlive();
-      if (faults.has(PlantedFault.PAUSE_FORGOTTEN)) {
-        return;
-      }
       SandboxState wanted = now ? SandboxState.PAUSED : SandboxState.RUNNING;
       if (state != wanted) {
         state = state.to(wanted, id());

@@ -7,7 +7,6 @@ import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
@@ -70,7 +69,7 @@ final class SubprocessBooter implements Booter {
   }
 
   @Override
-  public void release(SandboxId id, SandboxFolder folder) {
+  public void release(SandboxFolder folder) {
     // Mounts and namespaces ended with the processes.
   }
 }

@@ -200,7 +200,6 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
             whole.secret(),
             whole.commandTimeout(),
             whole.shortLived(),
-            whole.stopped(),
             java.util.Optional.empty())
         .write(folder.record());
     try (Provider other = another()) {

@@ -37,12 +37,8 @@ public enum PlantedFault {
   DECLARES_TOO_MUCH("Honesty"),
   /** The size of the disk is declared as enforced and is not. */
   DISK_NOT_ENFORCED("Limits"),
-  /** Pausing says that it is done and does nothing. */
-  PAUSE_FORGOTTEN("Pausing"),
   /** A call on a destroyed sandbox fails with whatever exception is at hand. */
   FOREIGN_EXCEPTION("Errors"),
-  /** A wall is declared, and what cannot be simulated runs on the host without any. */
-  FALLS_THROUGH_TO_THE_HOST("Escape"),
   /** A shell text that starts with a dash is taken for an option. */
   DASH_IS_AN_OPTION("Regressions");
 

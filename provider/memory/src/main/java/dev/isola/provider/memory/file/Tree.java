@@ -29,7 +29,7 @@ public final class Tree {
     this.faults = faults;
   }
 
-  public Faults faults() {
+  Faults faults() {
     return faults;
   }
 

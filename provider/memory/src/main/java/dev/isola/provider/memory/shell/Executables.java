@@ -117,9 +117,6 @@ public final class Executables {
   private static int run(Proc proc, String path, List<String> words, Map<String, String> env)
       throws IOException, InterruptedException {
     String content = content(proc, path);
-    if (HostProgram.falls(new Call(proc, words, env), content)) {
-      return HostProgram.run(new Call(proc, words, env), content);
-    }
     if (!content.startsWith(MAGIC)) {
       List<String> script = new ArrayList<>(List.of("sh", Raw.of(path)));
       script.addAll(words.subList(1, words.size()));
