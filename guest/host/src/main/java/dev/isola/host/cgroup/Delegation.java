@@ -8,26 +8,33 @@ import java.nio.file.Path;
 /**
  * Hands controllers of the unified hierarchy to the groups beneath one.
  *
- * <p>A group that has processes of its own cannot do that, unless it is the root. When it is our
- * own, its processes are moved into a leaf first. That is done only to a group that was given to
- * us: the top of what a container sees, or one that we may write to without being root.
+ * <p>A group that has processes of its own cannot do that, unless it is the root: the kernel
+ * refuses some controllers, and gives others in a way that lets nobody join the groups beneath.
+ * When it is our own, its processes are moved into a leaf first. That is done only to a group that
+ * was given to us: the top of what a container sees, or one that we may write to without being
+ * root.
  */
 record Delegation(Hierarchy hierarchy, Path parent) {
   static final String LEAF = "isola-server";
   private static final int ROUNDS = 10;
 
-  /** Tells whether groups beneath the parent have the controller now. */
+  /** Tells whether groups beneath the parent have the controller now, and can be joined. */
   boolean grant(String controller) {
     Path granted = parent.resolve("cgroup.subtree_control");
-    if (KernelFile.words(granted).contains(controller)) {
-      return true;
-    }
-    if (!KernelFile.words(parent.resolve("cgroup.controllers")).contains(controller)) {
+    boolean has = KernelFile.words(granted).contains(controller);
+    if (!has && !KernelFile.words(parent.resolve("cgroup.controllers")).contains(controller)) {
       return false;
     }
-    String more = "+" + controller;
-    return KernelFile.tryWrite(granted, more)
-        || (ours() && moved() && KernelFile.tryWrite(granted, more));
+    if (occupied() && !(ours() && moved())) {
+      return false;
+    }
+    return has || KernelFile.tryWrite(granted, "+" + controller);
+  }
+
+  /** The root, which may have processes and groups, is the one without a type. */
+  private boolean occupied() {
+    return Files.exists(parent.resolve("cgroup.type"))
+        && !KernelFile.read(parent.resolve("cgroup.procs")).isEmpty();
   }
 
   private boolean ours() {

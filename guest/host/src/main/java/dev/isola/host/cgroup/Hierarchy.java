@@ -36,7 +36,8 @@ record Hierarchy(boolean unified, Path mount, Path own, Set<String> controllers)
    * Returns the groups in which one for a sandbox may be made: from the top down to our own.
    *
    * <p>The higher the better: it is then the same for every process of an installation, whatever
-   * group a service manager started it in, and does not end with that group.
+   * group a service manager started it in, and does not end with that group. The leaf that we moved
+   * ourselves into is none of them.
    */
   List<Path> spots() {
     List<Path> spots = new ArrayList<>();
@@ -44,6 +45,9 @@ record Hierarchy(boolean unified, Path mount, Path own, Set<String> controllers)
     if (own.startsWith(mount)) {
       Path spot = mount;
       for (Path name : mount.relativize(own)) {
+        if (name.toString().equals(Delegation.LEAF)) {
+          break;
+        }
         if (!name.toString().isEmpty()) {
           spot = spot.resolve(name);
           spots.add(spot);

@@ -95,6 +95,10 @@ final class Trial {
           limits.add(kind);
         }
       }
+      // Beneath a group that shares controllers with its own processes nobody can join.
+      if (KernelFile.read(group.resolve("cgroup.type")).equals("domain invalid")) {
+        return Optional.empty();
+      }
       return Optional.of(new Place(hierarchy, spot, limits, Freezer.of(group).isPresent()));
     } finally {
       delete(group);

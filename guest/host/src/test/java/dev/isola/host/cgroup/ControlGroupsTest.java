@@ -78,6 +78,14 @@ class ControlGroupsTest {
   }
 
   @Test
+  void theLeafWeMovedIntoIsNoPlace() {
+    Path mount = Path.of("/sys/fs/cgroup");
+    Path service = mount.resolve("isola.service");
+    assertThat(new Hierarchy(true, mount, service.resolve("isola-server"), Set.of()).spots())
+        .containsExactly(mount, service);
+  }
+
+  @Test
   void readsBothAtOnce() {
     ControlGroups groups =
         ControlGroups.parse(
