@@ -228,8 +228,18 @@ static void leader_ended(struct execution *e, const struct report *r)
     consider_end(e);
 }
 
+/* Where orphans leave their tree, what is left of an execution is not beneath its supervisor, which may be gone. */
+static void order_orphans(const struct execution *e, enum order_kind kind, int signal_number)
+{
+    bool kill_all = kind == ORDER_KILL_TREE;
+    char *mark = kill_all || kind == ORDER_SIGNAL_TREE ? launch_mark(e->id) : NULL;
+    if (mark) tree_signal_marked(mark, kill_all ? SIGKILL : signal_number);
+    free(mark);
+}
+
 void order(struct execution *e, enum order_kind kind, int signal_number)
 {
+    if (e->control.fd < 0 && !tree_keeps_orphans()) order_orphans(e, kind, signal_number);
     struct order o = {kind, signal_number};
     ssize_t ignored = e->control.fd < 0 ? 0 : send(e->control.fd, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored; /* the supervisor is gone, and with it everything beneath */
@@ -361,7 +371,7 @@ void execution_start(struct stream *s, struct fields request)
     }
     struct execution *e = calloc(1, sizeof *e);
     struct prepared p;
-    if (!e || !launch_prepare(&p, s, request, defaults)) { /* has answered */
+    if (!e || !launch_prepare(&p, s, request, defaults, next_id)) { /* has answered */
         if (!e) stream_error(s, E_LIMIT, ENOMEM, "the agent is out of memory");
         stream_release(s);
         free(e);

@@ -100,6 +100,7 @@ static void send_all(struct execution *e)
 /* Moves output from the pipes to the journal and on to the readers, as far as it goes without waiting. */
 void pump(struct execution *e)
 {
+    if (!e->started) return; /* the answer comes before the output */
     for (int i = 0; i < 2; i++) {
         struct output *o = &e->outputs[i];
         uint64_t before = e->journal.end;

@@ -12,6 +12,7 @@
 #include "sandbox_limits.h"
 #include "disk_budget.h"
 #include "operations.h"
+#include "process_tree.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -86,7 +87,7 @@ static char *entry_of(const char *name, const char *value)
 /* What the boot record says, then what the command says, then what every command needs. */
 static char **environment_of(char **ours, char **boot, const struct user *u, bool terminal)
 {
-    size_t count = 8;
+    size_t count = 9;
     for (char **p = ours; *p; p++) count++;
     for (char **p = boot; p && *p; p++) count++;
     char **all = calloc(count + 1, sizeof *all);
@@ -245,8 +246,15 @@ static void close_ours(struct prepared *p)
     close_if_open(&p->our_error);
 }
 
+char *launch_mark(uint64_t execution)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)execution);
+    return entry_of("ISOLA_EXECUTION", number);
+}
+
 bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
-                    const struct execution_defaults *defaults)
+                    const struct execution_defaults *defaults, uint64_t execution)
 {
     *p = (struct prepared){.our_input = -1, .our_output = -1, .our_error = -1};
     p->launch.input = p->launch.output = p->launch.error = -1;
@@ -266,6 +274,10 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
     p->environment = ours ? environment_of(ours, defaults->environment, &p->user, p->terminal) : NULL;
     free_list(ours);
     p->cwd = folder_of(request);
+    if (p->environment && !tree_keeps_orphans()) {
+        char *mark = launch_mark(execution);
+        if (put(p->environment, mark, true)) p->launch.mark = mark;
+    }
     if (!p->environment || !p->cwd) {
         stream_error(s, E_INVALID, 0, "the environment or the folder contains a NUL, or memory is short");
         launch_close(p);

@@ -17,7 +17,9 @@ struct prepared {
 
 /* Fills `p`, or answers with an error and returns false. */
 bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
-                    const struct execution_defaults *defaults);
+                    const struct execution_defaults *defaults, uint64_t execution);
+/* The variable that every process of an execution has where orphans can only be found by it; free it. */
+char *launch_mark(uint64_t execution);
 /* Closes the command's ends and frees the rest; the agent's ends stay. */
 void launch_close(struct prepared *p);
 /* Answers for a launch that failed; `description` names the program and folder. */

@@ -152,6 +152,18 @@ static bool owner_parse(const char *text, uid_t *uid, gid_t *gid)
     return true;
 }
 
+/* gVisor does that only by the name. */
+static bool chown_opened(int fd, uid_t uid, gid_t gid)
+{
+    if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0)
+        return true;
+    if (errno != EBADF)
+        return false;
+    char name[40];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    return chown(name, uid, gid) == 0;
+}
+
 static void chown_path(struct stream *s, struct fields f, const char *path)
 {
     uint64_t none = UINT32_MAX, u = fields_u64(f, T_UID, none), g = fields_u64(f, T_GID, none);
@@ -166,7 +178,7 @@ static void chown_path(struct stream *s, struct fields f, const char *path)
         stream_error(s, E_INVALID, 0, "one of UID, GID and OWNER is needed");
     } else {
         int fd = path_open(path, O_PATH);
-        answer(s, fd >= 0 && fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0, path);
+        answer(s, fd >= 0 && chown_opened(fd, uid, gid), path);
         if (fd >= 0)
             close(fd);
     }

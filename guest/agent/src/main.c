@@ -227,7 +227,8 @@ int main(int count, char **words)
     defaults = (struct execution_defaults){boot.environment, boot.fields, take_descriptors()};
     executions_setup(&defaults);
     uint64_t seal = fields_u64(boot.fields, T_SECCOMP, 0);
-    if (seal && !(capabilities_seal() && seccomp_refuse(seal == 1)))
+    bool sealed = seal == 3 ? seccomp_hide_new() : !seal || (capabilities_seal() && seccomp_refuse(seal == 1));
+    if (!sealed)
         detach_failed("cannot give up rights: %s", strerror(errno));
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0));
     lifetime_begin(&boot);

@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -135,11 +137,63 @@ int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid)
     return found;
 }
 
+bool tree_keeps_orphans(void)
+{
+    static int known; /* the same for all threads that find out at once */
+    if (!known) {
+        int value;
+        known = prctl(PR_GET_CHILD_SUBREAPER, &value, 0, 0, 0) == 0 ? 1 : 2;
+    }
+    return known == 1;
+}
+
+static bool has_mark(pid_t pid, const char *mark)
+{
+    char text[16384], path[64];
+    size_t length = strlen(mark) + 1, kept = 0; /* with its NUL */
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool found = false;
+    text[kept++] = 0; /* a variable begins behind a NUL */
+    for (ssize_t n; !found && (n = read(fd, text + kept, sizeof text - kept)) > 0;) {
+        size_t have = kept + (size_t)n;
+        for (size_t at = 0; !found && at + length < have; at++)
+            found = text[at] == 0 && memcmp(text + at + 1, mark, length) == 0;
+        kept = have < length ? have : length;
+        memmove(text, text + have - kept, kept);
+    }
+    close(fd);
+    return found;
+}
+
+int tree_signal_marked(const char *mark, int signal_number)
+{
+    int count = read_table(), found = 0;
+    for (int i = 0; i < count; i++)
+        if (table[i].pid != 1 && table[i].pid != getpid() && has_mark(table[i].pid, mark)) {
+            kill(table[i].pid, signal_number);
+            found++;
+        }
+    return found;
+}
+
 static uint64_t milliseconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+bool tree_kill_marked(const char *mark, int milliseconds)
+{
+    uint64_t until = milliseconds_now() + (uint64_t)milliseconds;
+    static const struct timespec pause = {0, 1000000};
+    while (tree_signal_marked(mark, SIGKILL) > 0) {
+        if (milliseconds_now() >= until) return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
 }
 
 /* True when there is no child left at all. */

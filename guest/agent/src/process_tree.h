@@ -14,6 +14,18 @@ int tree_signal(pid_t root, int signal_number);
 /* Signals the direct children of `root` that are not to be spared. Returns how many there were. */
 int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid));
 
+/* True when the kernel gives orphans to the nearest subreaper above them, so that they stay in their tree. */
+bool tree_keeps_orphans(void);
+
+/*
+ * Signals every process that was started with the variable `mark` (NAME=VALUE) in its environment, in whichever tree:
+ * for kernels that do not keep orphans. One that was started with another environment is not found. Returns how many.
+ */
+int tree_signal_marked(const char *mark, int signal_number);
+
+/* Kills them; true when none is left within `milliseconds`. */
+bool tree_kill_marked(const char *mark, int milliseconds);
+
 /*
  * Kills every descendant of the calling process, which must be a subreaper or PID 1, and reaps them. Stops the
  * tree first, so that it cannot fork away under our hands. Returns true when nothing is left within `milliseconds`.

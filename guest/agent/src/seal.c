@@ -7,6 +7,7 @@
 
 #include <asm/unistd.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -17,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,8 +31,9 @@ enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
 #endif
 
 /* The same number on every architecture. */
-enum { OPEN_TREE = 428, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, FSPICK, CLONE3 = 435, MOUNT_SETATTR = 442,
-       QUOTACTL_FD = 443, IO_URING_SETUP = 425, IO_URING_ENTER, IO_URING_REGISTER, LAST_KNOWN = 450 };
+enum { OPEN_TREE = 428, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, FSPICK, CLONE3 = 435, OPENAT2 = 437,
+       FACCESSAT2 = 439, MOUNT_SETATTR = 442, QUOTACTL_FD = 443, IO_URING_SETUP = 425, IO_URING_ENTER,
+       IO_URING_REGISTER, LAST_KNOWN = 450 };
 
 static const uint16_t refused[] = {
     /* file systems */
@@ -105,6 +108,27 @@ static void look_at(uint32_t call, int argument, uint16_t test, const uint32_t *
     answer(SECCOMP_RET_ALLOW);
 }
 
+/* Other calling conventions and numbers are answered; the number of the call is at hand behind it. */
+static void begin(void)
+{
+    load(offsetof(struct seccomp_data, arch));
+    add(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, (uint32_t)NATIVE);
+    answer_errno(ENOSYS);
+    load(offsetof(struct seccomp_data, nr));
+    add(BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_KNOWN);
+    answer_errno(ENOSYS);
+}
+
+/*
+ * A kernel (old gVisor) that refuses a flag which ls sets on everything it looks at. Refused by us as if there were no
+ * such call, the C library asks in another way.
+ */
+static bool statx_is_picky(void)
+{
+    struct statx s;
+    return statx(AT_FDCWD, "/", AT_NO_AUTOMOUNT, STATX_TYPE, &s) != 0 && errno == EINVAL;
+}
+
 /* Where root of the sandbox is root in a folder of the host, what it makes there must not make others root. */
 static void refuse_setuid(uint32_t call, int mode, int flags)
 {
@@ -132,21 +156,17 @@ static void refuse_setuid_files(void)
     refuse_setuid(__NR_fchmodat, 2, -1);
     refuse_setuid(__NR_mknodat, 2, -1);
     refuse_setuid(__NR_openat, 3, 2);
-    refuse_call(437 /* openat2: the mode is behind a pointer */, ENOSYS);
+    refuse_call(OPENAT2, ENOSYS); /* the mode is behind a pointer */
 }
 
 static void build(bool setuid_files)
 {
+    static const uint32_t automount[] = {AT_NO_AUTOMOUNT};
     static const uint32_t spaces[] = {CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC
                                       | CLONE_NEWUTS | CLONE_NEWCGROUP};
     static const uint32_t terminals[] = {TIOCSTI, 0x541c /* TIOCLINUX */};
     static const uint32_t families[] = {38 /* AF_ALG */, 40 /* AF_VSOCK */};
-    load(offsetof(struct seccomp_data, arch));
-    add(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, (uint32_t)NATIVE);
-    answer_errno(ENOSYS);
-    load(offsetof(struct seccomp_data, nr));
-    add(BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_KNOWN);
-    answer_errno(ENOSYS);
+    begin();
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) refuse_call(refused[i], EPERM);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) refuse_call(absent[i], ENOSYS);
     if (!setuid_files) refuse_setuid_files();
@@ -154,6 +174,7 @@ static void build(bool setuid_files)
     look_at(__NR_unshare, 0, BPF_JSET, spaces, 1, EPERM);
     look_at(__NR_ioctl, 1, BPF_JEQ, terminals, 2, EPERM);
     look_at(__NR_socket, 0, BPF_JEQ, families, 2, EAFNOSUPPORT);
+    if (statx_is_picky()) look_at(__NR_statx, 2, BPF_JSET, automount, 1, ENOSYS);
     answer(SECCOMP_RET_ALLOW);
 }
 
@@ -175,13 +196,27 @@ bool capabilities_seal(void)
     return syscall(SYS_capset, &header, sets) == 0;
 }
 
-bool seccomp_refuse(bool setuid_files)
+static bool install(void)
 {
-    build(setuid_files);
     struct sock_fprog program = {length, filter};
     if (length == FILTER_MAX) {
         errno = E2BIG;
         return false;
     }
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+bool seccomp_refuse(bool setuid_files)
+{
+    build(setuid_files);
+    return install();
+}
+
+bool seccomp_hide_new(void)
+{
+    static const uint16_t new[] = {__NR_statx, __NR_execveat, OPENAT2, FACCESSAT2, CLONE3};
+    begin();
+    for (size_t i = 0; i < sizeof new / sizeof *new; i++) refuse_call(new[i], ENOSYS);
+    answer(SECCOMP_RET_ALLOW);
+    return install();
 }

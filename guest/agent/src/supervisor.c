@@ -24,6 +24,7 @@ enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
 #endif
 
 static pid_t leader;
+static const char *mark;
 static bool leader_ended, told_started;
 
 static void close_from(int first)
@@ -170,6 +171,7 @@ static void kill_tree(void)
 {
     leader_status = SIGKILL;
     bool all = tree_kill_own(KILL_MILLISECONDS, reaped_by_kill);
+    if (mark) all = tree_kill_marked(mark, KILL_MILLISECONDS) && all;
     tell_ended(leader_status, NULL);
     if (all) _exit(0);
 }
@@ -198,6 +200,7 @@ static void obey(const struct order *o)
         break;
     case ORDER_SIGNAL_TREE:
         tree_signal(getpid(), o->signal_number);
+        if (mark) tree_signal_marked(mark, o->signal_number);
         break;
     case ORDER_SIGNAL_GROUP:
         if (!leader_ended) kill(-leader, o->signal_number);
@@ -244,6 +247,7 @@ static _Noreturn void run_supervisor(const struct launch *given, int control_fd)
     if (dup2(control_fd, CONTROL) < 0) _exit(1);
     fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    mark = l.mark;
     prctl(PR_SET_NAME, "isola-watch");
 
     failed_errno = 0;

@@ -26,6 +26,7 @@ struct launch {
     const struct user *user;          /* NULL to stay who we are */
     struct { int resource; struct rlimit limit; } limits[LAUNCH_LIMITS_MAX];
     int limit_count;
+    const char *mark;                 /* in `environment`, where orphans can only be found by it; NULL elsewhere */
     bool expendable;                  /* killed for memory before anything else of the sandbox */
 };
 

@@ -267,8 +267,18 @@ static void own_groups_load(void)
         own_groups.count = (size_t) count;
 }
 
+/* gVisor has no such ids; there the effective ones of the thread do as well, taken up and laid down in this order. */
+static bool effective_set(uid_t uid, gid_t gid)
+{
+    if (uid != 0)
+        return syscall(SYS_setresgid, -1, gid, -1) == 0 && syscall(SYS_setresuid, -1, uid, -1) == 0;
+    return syscall(SYS_setresuid, -1, uid, -1) == 0 && syscall(SYS_setresgid, -1, gid, -1) == 0;
+}
+
 static bool identity_set(uid_t uid, gid_t gid)
 {
+    if (syscall(SYS_setfsuid, -1) == -1 && errno == ENOSYS)
+        return effective_set(uid, gid);
     syscall(SYS_setfsgid, gid);
     syscall(SYS_setfsuid, uid);
     /* These two report nothing but the former value; asking with an impossible id tells the present one. */
@@ -276,11 +286,13 @@ static bool identity_set(uid_t uid, gid_t gid)
 }
 
 static _Thread_local bool assumed;
+static _Thread_local gid_t own_group;
 
 bool user_assume(const struct user *u)
 {
     uid_t own = geteuid();
-    if (own != 0 || (u->uid == own && u->gid == getegid()))
+    own_group = getegid();
+    if (own != 0 || (u->uid == own && u->gid == own_group))
         return true;
     pthread_once(&own_groups_once, own_groups_load);
     if (syscall(SYS_setgroups, (size_t) u->group_count, u->groups) < 0)
@@ -300,7 +312,7 @@ void user_return(void)
     int saved = errno;
     assumed = false;
     /* A worker that cannot come back would serve the next caller with somebody else's rights. */
-    if (!identity_set(geteuid(), getegid()) || syscall(SYS_setgroups, own_groups.count, own_groups.list) < 0)
+    if (!identity_set(0, own_group) || syscall(SYS_setgroups, own_groups.count, own_groups.list) < 0)
         abort();
     errno = saved;
 }

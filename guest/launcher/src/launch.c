@@ -14,10 +14,16 @@
  *   folder PATH MODE UID GID          link TARGET PATH          file PATH MODE CONTENT
  *   bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS
  *   overlay LOWER UPPER WORK PATH [mapped] [self]               mask PATH
+ *   seal                              the root itself read only, not what is mounted in it
+ *   beside FILE NAME                  a folder beside the root, read only
+ *   bundle UID CONTENT                a bundle for an OCI runtime beside the root, and a folder for its state
+ *   cover FILE                        an empty folder in its place; for the program, not the sandbox
+ *   protect FILE                      read only, with all that is mounted beneath; likewise
  *   listen FILE N                     a unix socket that listens, as descriptor N
  *   open FILE N                       a file, readable, as descriptor N
  *   boot BYTES                        what the agent reads from its standard input
  *   environment NAME=VALUE            of the program
+ *   loose                             processes do not end with the agent; says "namespaces=none"
  *   enter                             become root of the user namespace made by `users`
  *   run PROGRAM ARGUMENT...           last
  */
@@ -75,7 +81,8 @@ static void open_sources(struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
         struct step *s = &plan->steps[i];
-        int count = strcmp(s->words[0], "bind") == 0 ? 1 : strcmp(s->words[0], "overlay") == 0 ? 3 : 0;
+        bool one = strcmp(s->words[0], "bind") == 0 || strcmp(s->words[0], "beside") == 0;
+        int count = one ? 1 : strcmp(s->words[0], "overlay") == 0 ? 3 : 0;
         for (int k = 0; k < count && k + 1 < s->count; k++) {
             s->sources[k] = high(open(s->words[k + 1], O_PATH | O_CLOEXEC));
             if (s->sources[k] < 0) fail("cannot open %s", s->words[k + 1]);
@@ -218,10 +225,22 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
                            users_fd);
     } else if (is(s, "mask", 1)) {
         ok = stage_mask(s->words[1]);
+    } else if (is(s, "seal", 0)) {
+        ok = stage_seal();
+    } else if (is(s, "beside", 2)) {
+        ok = stage_beside(s->sources[0], s->words[2]);
+    } else if (is(s, "bundle", 2)) {
+        ok = stage_bundle((uid_t)strtoul(s->words[1], NULL, 10), s->words[2], s->lengths[2]);
+    } else if (is(s, "cover", 1)) {
+        ok = host_cover(s->words[1]);
+    } else if (is(s, "protect", 1)) {
+        ok = host_protect(s->words[1]);
     } else {
         return false;
     }
-    if (!ok) fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
+    if (ok) return true;
+    if (strcmp(s->words[0], "bundle") == 0) fail("cannot write the bundle");
+    fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
     return true;
 }
 
@@ -251,6 +270,8 @@ static void take_step(struct plan *plan, struct step *s)
     } else if (is(s, "environment", 1)) {
         if (variables == ENVIRONMENT_MAX) fail("too many variables");
         environment[variables++] = s->words[1];
+    } else if (is(s, "loose", 0)) {
+        /* for who waits */
     } else if (is(s, "run", 1)) {
         execvpe(s->words[1], s->words + 1, environment);
         fail("cannot execute %s", s->words[1]);
@@ -317,7 +338,15 @@ static void complain(char *text, size_t length)
     printf("error %s\n", length ? text : "the sandbox ended before it was ready");
 }
 
-static int await_ready(int report, int errors)
+/* Whether the sandbox's processes end with its agent. */
+static bool is_loose(const struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++)
+        if (strcmp(plan->steps[i].words[0], "loose") == 0) return true;
+    return false;
+}
+
+static int await_ready(int report, int errors, const char *namespaces)
 {
     char said[700], text[256];
     size_t length = 0;
@@ -339,7 +368,7 @@ static int await_ready(int report, int errors)
             }
             text[n] = 0;
             if (strncmp(text, "ready", 5) == 0 && who > 0) {
-                printf("ready pid=%d start=%llu namespaces=pid\n", (int)who, start_time(who));
+                printf("ready pid=%d start=%llu namespaces=%s\n", (int)who, start_time(who), namespaces);
                 return 0;
             }
             for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = text[i];
@@ -371,5 +400,5 @@ int main(void)
     if (child == 0) follow(&plan, high(report[1]), high(errors[1]));
     close(report[1]);
     close(errors[1]);
-    return await_ready(report[0], errors[0]);
+    return await_ready(report[0], errors[0], is_loose(&plan) ? "none" : "pid");
 }

@@ -204,6 +204,49 @@ bool stage_mask(const char *path)
     return stage_bind(empty_file, path, (struct mount_options){.read_only = true}, -1);
 }
 
+bool stage_seal(void)
+{
+    struct attributes attributes = {.set = ATTR_RDONLY};
+    int tree = (int)syscall(SYS_open_tree, AT_FDCWD, STAGE_ROOT, OPEN_TREE_CLONE | O_CLOEXEC | AT_RECURSIVE);
+    if (tree < 0) return false;
+    bool ok = set_attributes(tree, &attributes, false) == 0
+              && syscall(SYS_move_mount, tree, "", AT_FDCWD, STAGE_ROOT, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    return close_after(tree, ok);
+}
+
+bool stage_beside(int source, const char *name)
+{
+    char path[NAME_MAX + sizeof STAGE + 1];
+    int tree = clone_tree(source, (struct mount_options){.read_only = true}, -1);
+    if (tree < 0) return false;
+    snprintf(path, sizeof path, STAGE "/%s", name);
+    bool ok = mkdir(path, 0755) == 0 && syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    return close_after(tree, ok);
+}
+
+bool stage_bundle(uid_t owner, const char *config, size_t length)
+{
+    if (mkdir(STAGE_BUNDLE, 0700) != 0 || mkdir(STAGE_STATE, 0700) != 0) return false;
+    int fd = open(STAGE_BUNDLE "/config.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return false;
+    bool ok = write(fd, config, length) == (ssize_t)length && fchown(fd, owner, owner) == 0
+              && chown(STAGE_BUNDLE, owner, owner) == 0 && chown(STAGE_STATE, owner, owner) == 0;
+    return close_after(fd, ok);
+}
+
+bool host_cover(const char *folder)
+{
+    return mount("isola", folder, "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "mode=0555,size=4k") == 0
+           || errno == ENOENT;
+}
+
+bool host_protect(const char *folder)
+{
+    struct attributes attributes = {.set = ATTR_RDONLY};
+    return syscall(SYS_mount_setattr, AT_FDCWD, folder, AT_RECURSIVE, &attributes, sizeof attributes) == 0
+           || errno == ENOENT || errno == EINVAL; /* nothing is mounted there */
+}
+
 bool stage_overlay(int lower, int upper, int work, const char *path, bool mapped, bool own_namespace, int userns)
 {
     static int number;

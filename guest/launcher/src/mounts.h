@@ -8,6 +8,9 @@
 /* Where the stage is: a private tmpfs over this folder, the sandbox's root in it. */
 #define STAGE "/tmp"
 #define STAGE_ROOT STAGE "/root"
+/* Beside it, for an OCI runtime: its bundle, and what it writes down, which nobody needs once the sandbox runs. */
+#define STAGE_BUNDLE STAGE "/bundle"
+#define STAGE_STATE STAGE "/state"
 
 /* What a mount may be besides readable and writable. */
 struct mount_options {
@@ -26,5 +29,13 @@ bool stage_tmpfs(const char *path, const char *options);
 bool stage_overlay(int lower, int upper, int work, const char *path, bool mapped, bool own_namespace, int userns);
 /* Covers what is there with nothing: a folder with an empty one, anything else with an empty file. */
 bool stage_mask(const char *path);
+/* Makes the root read only, for who cannot do that later; what is mounted in it stays as it is. */
+bool stage_seal(void);
+/* A folder beside the root, out of the reach of the links in it. */
+bool stage_beside(int source, const char *name);
+bool stage_bundle(uid_t owner, const char *config, size_t length);
+/* What the program that isolates sees of the host, in our mount namespace; what is not there needs nothing. */
+bool host_cover(const char *folder);
+bool host_protect(const char *folder);
 
 #endif

@@ -7,6 +7,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Exit;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,7 @@ final class AgentClient implements AutoCloseable {
   private final AgentConnector connector;
   private final Secret secret;
   private final LinkOptions options;
+  private final Supplier<Optional<Exit>> causeOfDeath;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile @Nullable AgentConnection current;
   private volatile @Nullable String gone;
@@ -33,10 +36,25 @@ final class AgentClient implements AutoCloseable {
   private volatile boolean connectedBefore;
 
   AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkOptions options) {
+    this(id, connector, secret, options, Optional::empty);
+  }
+
+  AgentClient(
+      SandboxId id,
+      AgentConnector connector,
+      Secret secret,
+      LinkOptions options,
+      Supplier<Optional<Exit>> causeOfDeath) {
     this.id = id;
     this.connector = connector;
     this.secret = secret;
     this.options = options;
+    this.causeOfDeath = causeOfDeath;
+  }
+
+  /** Returns how a command ended whose sandbox went away under it, and why nobody saw it. */
+  Exit lastExit(String why) {
+    return causeOfDeath.get().orElseGet(() -> new Exit.Lost(why));
   }
 
   SandboxId id() {

@@ -6,6 +6,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Channel;
@@ -284,6 +285,14 @@ class AgentExecution implements Execution {
     exit = ExitFields.exit(fields, start.timeout());
   }
 
+  /** The host may know more of the end than the sandbox could say. */
+  private void lost(Exit how) {
+    if (how instanceof Exit.OutOfMemory) {
+      limitsMet = Set.of(LimitKind.MEMORY);
+    }
+    exit = how;
+  }
+
   private void failed(RemoteError error) {
     if (error.code() == Wire.E_NO_SUCH_EXECUTION) {
       exit = new Exit.Lost(error.message());
@@ -309,7 +318,7 @@ class AgentExecution implements Execution {
       }
       stream = Attach.open(client, start.execution(), position);
     } catch (Gone e) {
-      exit = new Exit.Lost(e.fault().what());
+      lost(client.lastExit(e.fault().what()));
     } catch (NotFound e) {
       exit = new Exit.Lost("the agent no longer knows the execution");
     } catch (ProviderUnavailable e) {
@@ -337,12 +346,21 @@ class AgentExecution implements Execution {
             .add(Tag.SCOPE, scope);
     try {
       if (scope == Wire.SCOPE_TREE) {
-        client.callUninterrupted(Operation.SIGNAL, request, client.options().answer());
+        killTree(request);
       } else {
         client.call(Operation.SIGNAL, request, client.options().answer());
       }
     } catch (Gone | NotFound nothingLeft) {
       // Whatever is gone needs no signal.
+    }
+  }
+
+  /** Killing may be repeated: an answer that was lost is asked for once more. */
+  private void killTree(FieldsBuilder request) {
+    try {
+      client.callUninterrupted(Operation.SIGNAL, request, client.options().answer());
+    } catch (OutcomeUnknown lost) {
+      client.callUninterrupted(Operation.SIGNAL, request, client.options().answer());
     }
   }
 }

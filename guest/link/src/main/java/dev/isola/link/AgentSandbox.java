@@ -15,6 +15,7 @@ import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.FileSystem;
 import java.time.Duration;
 import java.util.HashMap;
@@ -23,6 +24,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +41,9 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final Map<Class<? extends Capability>, Capability> capabilities;
 
   private AgentSandbox(Builder builder) {
-    client = new AgentClient(builder.id, builder.connector, builder.secret, builder.options);
+    client =
+        new AgentClient(
+            builder.id, builder.connector, builder.secret, builder.options, builder.causeOfDeath);
     executions = new AgentExecutions(client, builder.timeout);
     files = new AgentFiles(client);
     usage = builder.usage.apply(this::usage);
@@ -238,6 +242,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
     private Optional<Duration> timeout = Optional.empty();
     private LinkOptions options = LinkOptions.DEFAULT;
+    private Supplier<Optional<Exit>> causeOfDeath = Optional::empty;
 
     private Builder(SandboxId id, AgentConnector connector, Secret secret) {
       this.id = id;
@@ -266,6 +271,15 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     /** Sets the timeout of commands that have none of their own. */
     public Builder commandTimeout(Optional<Duration> limit) {
       timeout = limit;
+      return this;
+    }
+
+    /**
+     * Sets who is asked how commands ended when the sandbox is gone without a word; they are lost
+     * when nobody knows.
+     */
+    public Builder causeOfDeath(Supplier<Optional<Exit>> witness) {
+      causeOfDeath = witness;
       return this;
     }
 

@@ -162,6 +162,15 @@ public final class BootRecord {
       return this;
     }
 
+    /**
+     * Has the agent hide system calls that PRoot does not know, so that programs use older ones,
+     * which it does. Refuses nothing.
+     */
+    public Builder olderCalls() {
+      fields.add(Tag.SECCOMP, 3);
+      return this;
+    }
+
     /** Sets how much may be written to what lies in {@code /.isola/layer} of the sandbox. */
     public Builder disk(long bytes) {
       fields.add(Tag.DISK_LIMIT, bytes);

@@ -12,6 +12,7 @@ import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
 import dev.isola.testing.Scratch;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -39,6 +40,11 @@ public abstract class ConformanceTest {
     return CensusLeakWatch.of(underTest);
   }
 
+  /** Returns the classes of checks to run; fewer where all of them would take minutes. */
+  protected List<String> groups() {
+    return Kit.groups();
+  }
+
   @BeforeAll
   final void open() throws Exception {
     ProviderUnderTest underTest = underTest();
@@ -58,7 +64,7 @@ public abstract class ConformanceTest {
 
   @TestFactory
   final Stream<DynamicNode> conformance() {
-    return Kit.groups().stream()
+    return groups().stream()
         .map(
             group ->
                 dynamicContainer(

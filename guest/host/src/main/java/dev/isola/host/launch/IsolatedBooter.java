@@ -15,7 +15,6 @@ import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
@@ -26,7 +25,10 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Exit;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
@@ -39,6 +41,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -60,6 +63,7 @@ public final class IsolatedBooter implements Booter {
           Renewing.class,
           Pausing.class);
 
+  private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
   private static final int LISTEN_FD = 3;
   private static final long MEGABYTE = 1 << 20;
@@ -89,7 +93,7 @@ public final class IsolatedBooter implements Booter {
         traits.summary(),
         ApiVersion.CURRENT,
         traits.isolation(),
-        CAPABILITIES,
+        capabilities(),
         new SpecSupport(
             true,
             Users.areRanges(),
@@ -105,12 +109,17 @@ public final class IsolatedBooter implements Booter {
     Set<LimitKind> kinds =
         EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT, LimitKind.DISK);
     kinds.addAll(groups.enforceable());
+    if (isolator.ownKernel()) {
+      kinds.remove(LimitKind.PROCESSES);
+    }
     return kinds;
   }
 
   @Override
   public Set<Class<? extends Capability>> capabilities() {
-    return CAPABILITIES;
+    Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
+    given.removeAll(isolator.lacks());
+    return given;
   }
 
   @Override
@@ -136,11 +145,12 @@ public final class IsolatedBooter implements Booter {
     SandboxFolder folder = booting.folder();
     Users users = Users.of(context.instance(), spec.id());
     NetworkMode network = spec.network().mode().orElse(NetworkMode.NONE);
+    Files.writeString(networkFile(folder), network.name());
     Optional<Image> image = image(spec, folder);
     Plan plan = new Plan();
 
     ControlGroup group = groups.group(context.instance(), spec.id());
-    group.make(spec.limits());
+    group.make(isolator.ownKernel() ? OwnKernel.charged(spec.limits()) : spec.limits());
     group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
     plan.step("score", AGENT_SCORE);
 
@@ -162,6 +172,14 @@ public final class IsolatedBooter implements Booter {
             context.shared().resolve("volumes"),
             List.of())
         .plan(plan);
+    if (isolator.ownKernel()) {
+      plan.step("beside", new Layer(folder).path().toString(), "layer");
+    }
+    if (isolator.socketFolder().isPresent()) {
+      SocketFolder shared = new SocketFolder(folder, users);
+      shared.make();
+      plan.step("bind", shared.path().toString(), isolator.socketFolder().get());
+    }
     plan.boot(bootRecord(booting, image).encode());
     plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
@@ -172,7 +190,7 @@ public final class IsolatedBooter implements Booter {
             spec, folder, users, network, image.isPresent(), agent, descriptor - LISTEN_FD));
     byte[] encoded = plan.encode();
     save(planFile(folder), encoded);
-    return start(spec.id(), encoded, booting.patience());
+    return start(spec.id(), folder, encoded, booting.patience());
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
@@ -222,11 +240,10 @@ public final class IsolatedBooter implements Booter {
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .disk(spec.limits().diskMb() * MEGABYTE)
             .seccomp(!sharesHostFolders(spec));
-    isolator
-        .socketFolder()
-        .ifPresent(
-            inside ->
-                boot.socket(Path.of(inside, booting.folder().socket().getFileName().toString())));
+    isolator.socketFolder().ifPresent(inside -> boot.socket(Path.of(inside, SocketFolder.SOCKET)));
+    if (isolator.ownKernel()) {
+      boot.rlimit(RLIMIT_NPROC, spec.limits().processes(), spec.limits().processes());
+    }
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
@@ -239,20 +256,48 @@ public final class IsolatedBooter implements Booter {
             .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
   }
 
-  private AgentProcess start(SandboxId id, byte[] plan, Duration patience) {
+  private AgentProcess start(SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
+      throws IOException {
     String launcher = AgentBinary.installLauncher(programs).toString();
-    return AgentStarter.start(id, List.of(launcher), plan, patience);
+    if (isolator.socketFolder().isEmpty()) {
+      return AgentStarter.start(id, List.of(launcher), plan, patience);
+    }
+    SocketFolder shared = new SocketFolder(folder, Users.of(context.instance(), id));
+    shared.open();
+    AgentProcess agent = AgentStarter.start(id, List.of(launcher), plan, patience);
+    shared.close();
+    return agent;
   }
 
   @Override
   public AgentProcess bootAgain(SandboxId id, SandboxFolder folder, Duration patience)
       throws IOException {
-    return start(id, Files.readAllBytes(planFile(folder)), patience);
+    return start(id, folder, Files.readAllBytes(planFile(folder)), patience);
   }
 
   @Override
-  public void verify(Sandbox sandbox) {
-    isolator.verify(sandbox);
+  public void verify(Booted booted) {
+    try {
+      NetworkMode network = NetworkMode.valueOf(Files.readString(networkFile(booted.folder())));
+      isolator.verify(new Isolator.Running(booted.sandbox(), booted.agent(), network));
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "what sandbox "
+                  + booted.sandbox().id()
+                  + " was to be is not known: "
+                  + e.getMessage(),
+              "destroy it and create a new one")
+          .sandbox(booted.sandbox().id())
+          .exception(e);
+    }
+  }
+
+  @Override
+  public Optional<Exit> causeOfDeath(SandboxId id) {
+    return isolator.ownKernel() && groups.group(context.instance(), id).outOfMemoryKills() > 0
+        ? Optional.of(new Exit.OutOfMemory())
+        : Optional.empty();
   }
 
   @Override
@@ -294,6 +339,10 @@ public final class IsolatedBooter implements Booter {
 
   private static Path planFile(SandboxFolder folder) {
     return folder.path().resolve("plan");
+  }
+
+  private static Path networkFile(SandboxFolder folder) {
+    return folder.path().resolve("network");
   }
 
   private static Path imageFile(SandboxFolder folder) {

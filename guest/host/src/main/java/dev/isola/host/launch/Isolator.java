@@ -1,17 +1,20 @@
 package dev.isola.host.launch;
 
+import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A program that isolates a sandbox whose root is staged: the part of a provider that is its own.
@@ -19,6 +22,15 @@ import java.util.Optional;
 public interface Isolator {
   /** Where the launcher stages the root, in a mount namespace of its own. */
   String STAGED_ROOT = "/tmp/root";
+
+  /**
+   * Where the launcher shows what the sandbox wrote, for who has its own kernel: that kernel would
+   * believe what it saw last of {@link #LAYER} and not notice what was written elsewhere.
+   */
+  String STAGED_LAYER = "/tmp/layer";
+
+  /** Where the agent looks at what the sandbox wrote. */
+  String LAYER = Layer.INSIDE;
 
   /**
    * A sandbox about to be isolated.
@@ -36,6 +48,14 @@ public interface Isolator {
       boolean image,
       List<String> agent,
       int descriptors) {}
+
+  /**
+   * A sandbox that was isolated and runs.
+   *
+   * @param agent the process of the host whose end is the sandbox's
+   * @param network what it was to have
+   */
+  record Running(Sandbox sandbox, AgentProcess agent, NetworkMode network) {}
 
   /** What a provider says of itself that depends on the isolator. */
   record Traits(
@@ -56,6 +76,19 @@ public interface Isolator {
     return Optional.empty();
   }
 
+  /**
+   * Tells whether the host sees the sandbox as one program that is a kernel to what runs in it. The
+   * host cannot count the processes of such a sandbox, and when memory runs out all of it ends.
+   */
+  default boolean ownKernel() {
+    return false;
+  }
+
+  /** Returns the capabilities of an agent that it cannot have when isolated by this. */
+  default Set<Class<? extends Capability>> lacks() {
+    return Set.of();
+  }
+
   /** Adds the last steps of a plan, {@code run} among them. */
   void plan(Plan plan, Staged staged) throws IOException;
 
@@ -64,7 +97,7 @@ public interface Isolator {
    *
    * @throws dev.isola.spi.error.SandboxException when it is not; the sandbox is destroyed then
    */
-  default void verify(Sandbox sandbox) {}
+  default void verify(Running running) {}
 
   /** Gives back what it took besides processes and the folder. May be repeated. */
   default void release(SandboxId id, SandboxFolder folder) throws IOException {}

@@ -37,7 +37,8 @@ public final class Plan {
     return step(step.toArray(String[]::new));
   }
 
-  byte[] encode() {
+  /** Returns what the launcher reads. */
+  public byte[] encode() {
     ByteArrayOutputStream out = new ByteArrayOutputStream(4096);
     for (byte[][] step : steps) {
       number(out, step.length);

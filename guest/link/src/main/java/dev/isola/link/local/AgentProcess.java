@@ -35,17 +35,31 @@ public record AgentProcess(long pid, long startTime, boolean namespaces) {
     }
   }
 
-  /** Returns the start time of a living process; empty for none, or one that waits to be reaped. */
+  /**
+   * Returns the start time of a living process; empty for none, or one that waits to be reaped. One
+   * whose first thread has ended before the others lives.
+   */
   public static Optional<Long> startTimeOf(long pid) {
     try {
       String text = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
       String[] fields = text.substring(text.lastIndexOf(')') + 2).split(" ");
-      return fields[0].equals("Z") || fields[0].equals("X")
+      boolean ended = fields[0].equals("Z") || fields[0].equals("X");
+      return ended && threads(pid) <= 1
           ? Optional.empty()
           : Optional.of(Long.parseLong(fields[19]));
     } catch (IOException | RuntimeException gone) {
       return Optional.empty();
     }
+  }
+
+  private static int threads(long pid) throws IOException {
+    int count = 0;
+    try (DirectoryStream<Path> threads = Files.newDirectoryStream(PROC.resolve(pid + "/task"))) {
+      for (Path ignored : threads) {
+        count++;
+      }
+    }
+    return count;
   }
 
   /**

@@ -6,6 +6,7 @@ import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.exec.Exit;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
@@ -21,6 +22,13 @@ public interface Booter {
    * @param patience how long it may take
    */
   record Booting(SandboxSpec spec, SandboxRecord record, SandboxFolder folder, Duration patience) {}
+
+  /**
+   * What was booted and answers.
+   *
+   * @param agent the process whose end is the sandbox's
+   */
+  record Booted(Sandbox sandbox, SandboxFolder folder, AgentProcess agent) {}
 
   /** Describes the provider on this machine. Called once. */
   ProviderInfo info();
@@ -54,11 +62,19 @@ public interface Booter {
   }
 
   /**
-   * Makes sure that a sandbox that runs is what was asked for.
+   * Makes sure that a sandbox that runs is what was asked for. Called each time it was booted.
    *
    * @throws dev.isola.spi.error.SandboxException when it is not; it is destroyed then
    */
-  default void verify(Sandbox sandbox) {}
+  default void verify(Booted booted) {}
+
+  /**
+   * Tells how the commands of a sandbox ended that is gone without a word; empty where the host
+   * does not know either.
+   */
+  default Optional<Exit> causeOfDeath(SandboxId id) {
+    return Optional.empty();
+  }
 
   /** Returns how to freeze a sandbox in memory; empty where that cannot be had. */
   default Optional<Freezing> freezing(SandboxId id) {

@@ -157,15 +157,21 @@ final class LocalPausing {
       return;
     }
     Known known = known(id);
+    AgentProcess agent;
     try {
-      AgentProcess agent =
-          booter.bootAgain(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
+      agent = booter.bootAgain(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
       known.record().withAgent(agent).write(known.folder().record());
     } catch (IOException e) {
       throw failed(id, "booted again", e);
     }
     sandbox.mark(SandboxState.RUNNING);
     sandbox.ping();
+    try {
+      booter.verify(new Booter.Booted(sandbox, known.folder(), agent));
+    } catch (SandboxException e) {
+      stop(id, sandbox); // nothing runs in it unless it is known to be isolated
+      throw e;
+    }
   }
 
   private Known known(SandboxId id) {

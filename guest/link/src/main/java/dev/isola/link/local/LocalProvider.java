@@ -4,6 +4,7 @@ import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
 import dev.isola.link.LinkOptions;
 import dev.isola.link.UnixSocketConnector;
+import dev.isola.link.local.Booter.Booted;
 import dev.isola.link.local.Booter.Booting;
 import dev.isola.link.local.SandboxFolders.Known;
 import dev.isola.spi.Bytes;
@@ -155,13 +156,13 @@ public final class LocalProvider implements Provider {
             folder,
             BootRecord.newSecret());
     record.write(folder.record());
-    record =
-        record.withAgent(booter.boot(new Booting(spec, record, folder, spec.startupTimeout())));
+    AgentProcess agent = booter.boot(new Booting(spec, record, folder, spec.startupTimeout()));
+    record = record.withAgent(agent);
     record.write(folder.record());
     AgentSandbox sandbox = sandbox(new Known(folder, record), LinkOptions.DEFAULT);
     attached.put(spec.id(), sandbox);
     sandbox.ping();
-    booter.verify(sandbox);
+    booter.verify(new Booted(sandbox, folder, agent));
     seed(sandbox, spec);
     initialize(sandbox, spec, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
     return sandbox;
@@ -245,6 +246,7 @@ public final class LocalProvider implements Provider {
         .capabilities(booter.capabilities())
         .extra(pausing.of(known.record().id()))
         .usage(agent -> booter.measured(known.record().id(), agent))
+        .causeOfDeath(() -> booter.causeOfDeath(known.record().id()))
         .commandTimeout(known.record().commandTimeout())
         .options(patience)
         .build();

@@ -1,0 +1,150 @@
+package dev.isola.provider.oci;
+
+import dev.isola.host.launch.Isolator;
+import dev.isola.host.launch.Isolator.Staged;
+import dev.isola.host.launch.Users;
+import dev.isola.spi.spec.NetworkMode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The {@code config.json} of a sandbox's bundle. Limits are not in it, because the launcher has
+ * joined the sandbox's control groups before; neither is a seccomp filter, because the agent
+ * installs its own.
+ */
+final class Bundle {
+  /** What root of a sandbox may do to what is the sandbox's own. */
+  private static final List<String> CAPABILITIES =
+      List.of(
+          "CAP_CHOWN",
+          "CAP_DAC_OVERRIDE",
+          "CAP_FOWNER",
+          "CAP_FSETID",
+          "CAP_KILL",
+          "CAP_SETGID",
+          "CAP_SETPCAP", // for the agent to give up the rest for good; it keeps none of it
+          "CAP_SETUID",
+          "CAP_NET_BIND_SERVICE");
+
+  /** What Docker covers, too: files of the kernel that are in no namespace. */
+  private static final List<String> MASKED =
+      List.of(
+          "/proc/asound",
+          "/proc/acpi",
+          "/proc/interrupts",
+          "/proc/kcore",
+          "/proc/keys",
+          "/proc/latency_stats",
+          "/proc/timer_list",
+          "/proc/timer_stats",
+          "/proc/sched_debug",
+          "/proc/scsi",
+          "/sys/devices/virtual/powercap",
+          "/sys/firmware");
+
+  private static final List<String> READ_ONLY =
+      List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
+
+  private static final int TTY = 5;
+
+  private Bundle() {}
+
+  /**
+   * @param readOnly whether the runtime is to make the root read only
+   * @param mounts besides the usual ones
+   * @param users whether the runtime is to enter a user namespace; otherwise it is in it already
+   */
+  static String of(
+      Staged staged, boolean readOnly, boolean users, List<Map<String, Object>> mounts) {
+    return JsonText.of(
+        ordered(
+            "ociVersion",
+            "1.0.2",
+            "hostname",
+            staged.spec().id().value(),
+            "root",
+            ordered("path", Isolator.STAGED_ROOT, "readonly", readOnly),
+            "process",
+            process(staged.agent()),
+            "mounts",
+            mounts(mounts),
+            "linux",
+            linux(staged, users)));
+  }
+
+  private static Map<String, Object> process(List<String> agent) {
+    return ordered(
+        "terminal",
+        false,
+        "user",
+        ordered("uid", 0, "gid", 0),
+        "cwd",
+        "/",
+        "args",
+        agent,
+        "env",
+        List.of("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+        "noNewPrivileges",
+        true,
+        "capabilities",
+        ordered("bounding", CAPABILITIES, "effective", CAPABILITIES, "permitted", CAPABILITIES));
+  }
+
+  private static List<Object> mounts(List<Map<String, Object>> more) {
+    List<Object> all = new ArrayList<>(usual());
+    all.addAll(more);
+    return all;
+  }
+
+  private static List<Object> usual() {
+    return List.of(
+        mount("/proc", "proc", "nosuid", "noexec", "nodev"),
+        mount("/dev", "tmpfs", "nosuid", "noexec", "strictatime", "mode=755", "size=65536k"),
+        mount(
+            "/dev/pts",
+            "devpts",
+            "nosuid",
+            "noexec",
+            "newinstance",
+            "ptmxmode=0666",
+            "mode=0620",
+            "gid=" + TTY),
+        mount("/dev/shm", "tmpfs", "nosuid", "noexec", "nodev", "mode=1777", "size=65536k"),
+        mount("/dev/mqueue", "mqueue", "nosuid", "noexec", "nodev"));
+  }
+
+  private static Map<String, Object> mount(String destination, String type, String... options) {
+    return ordered(
+        "destination", destination, "type", type, "source", type, "options", List.of(options));
+  }
+
+  private static Map<String, Object> linux(Staged staged, boolean users) {
+    List<Object> namespaces = new ArrayList<>();
+    for (String type : List.of("pid", "mount", "ipc", "uts", "cgroup")) {
+      namespaces.add(Map.of("type", type));
+    }
+    if (staged.network() != NetworkMode.HOST) {
+      namespaces.add(Map.of("type", "network"));
+    }
+    Map<String, Object> linux =
+        ordered("namespaces", namespaces, "maskedPaths", MASKED, "readonlyPaths", READ_ONLY);
+    if (users) {
+      namespaces.add(Map.of("type", "user"));
+      List<Object> range =
+          List.of(ordered("containerID", 0, "hostID", staged.users().first(), "size", Users.COUNT));
+      linux.put("uidMappings", range);
+      linux.put("gidMappings", range);
+    }
+    return linux;
+  }
+
+  private static Map<String, Object> ordered(Object... namesAndValues) {
+    Map<String, Object> map = new LinkedHashMap<>();
+    for (int i = 0; i < namesAndValues.length; i += 2) {
+      map.put((String) namesAndValues[i], namesAndValues[i + 1]);
+    }
+    return map;
+  }
+}

@@ -1,0 +1,24 @@
+package dev.isola.provider.oci;
+
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+
+/**
+ * Makes the {@code gvisor} provider. The setting {@code program} names another executable, {@code
+ * platform} what gVisor runs sandboxes on.
+ */
+public final class GvisorProviderFactory implements ProviderFactory {
+  @Override
+  public String name() {
+    return Gvisor.NAME;
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    Trials trials = new Trials(context);
+    Platform platform = new Platform(config, trials);
+    return OciProviders.of(new Gvisor(platform::choose), trials, config, context);
+  }
+}

@@ -1,0 +1,18 @@
+package dev.isola.provider.oci;
+
+import dev.isola.host.launch.IsolatedBooter;
+import dev.isola.link.local.LocalProvider;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+
+/** Puts the parts of a provider together. */
+final class OciProviders {
+  private OciProviders() {}
+
+  static Provider of(
+      OciRuntime runtime, Trials trials, ProviderConfig config, ProviderContext context) {
+    OciIsolator isolator = new OciIsolator(runtime, new RuntimeProbe(runtime, config, trials));
+    return new LocalProvider(context, new IsolatedBooter(context, isolator));
+  }
+}

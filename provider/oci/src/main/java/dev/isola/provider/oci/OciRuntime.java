@@ -1,0 +1,78 @@
+package dev.isola.provider.oci;
+
+import dev.isola.host.launch.Isolator;
+import dev.isola.host.launch.Isolator.Running;
+import dev.isola.host.launch.Isolator.Staged;
+import dev.isola.host.launch.Plan;
+import dev.isola.spi.capability.Capability;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** What is particular to one OCI runtime. */
+interface OciRuntime {
+  /** Where the launcher puts the bundle, beside the staged root. */
+  String BUNDLE = "/tmp/bundle";
+
+  /**
+   * Where the runtime writes down what it runs. It goes when the runtime has started the sandbox:
+   * nobody asks it about the sandbox later, and so nothing of it can be left behind.
+   */
+  String STATE = "/tmp/state";
+
+  Isolator.Traits traits();
+
+  /** Returns the name of its executable, which is its package's on Debian, too. */
+  String program();
+
+  /** Returns what finds the version, as its first group, in what {@code --version} says. */
+  Pattern version();
+
+  List<Flaw> flaws();
+
+  /** Adds steps that go before the runtime. */
+  default void prepare(Plan plan, Staged staged) {}
+
+  /** Returns the words that start a sandbox, the program's path first. */
+  List<String> words(String path, Staged staged);
+
+  /** Makes sure that what runs is what this runtime makes. */
+  void verify(Running running);
+
+  /** Tells whether it can make the root read only itself. */
+  default boolean makesReadOnly() {
+    return true;
+  }
+
+  /** Tells whether it enters the sandbox's user namespace itself, as told by the bundle. */
+  default boolean entersUsers(Staged staged) {
+    return true;
+  }
+
+  /** See {@link Isolator#lacks}. */
+  default Set<Class<? extends Capability>> lacks(Version version) {
+    return Set.of();
+  }
+
+  /** Returns mounts of the bundle besides the usual ones. */
+  default List<Map<String, Object>> mounts() {
+    return List.of();
+  }
+
+  /** See {@link Isolator#ownKernel}. */
+  default boolean ownKernel() {
+    return false;
+  }
+
+  /** See {@link Isolator#socketFolder}. */
+  default Optional<String> socketFolder() {
+    return Optional.empty();
+  }
+
+  /** Returns what is worth knowing of it on this machine, such as {@code platform ptrace}. */
+  default Optional<String> detail() {
+    return Optional.empty();
+  }
+}

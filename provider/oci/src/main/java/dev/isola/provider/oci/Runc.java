@@ -1,0 +1,67 @@
+package dev.isola.provider.oci;
+
+import dev.isola.host.launch.Isolator.Running;
+import dev.isola.host.launch.Isolator.Staged;
+import dev.isola.host.launch.Isolator.Traits;
+import dev.isola.host.launch.Plan;
+import dev.isola.spi.Isolation;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * runc. It cannot be told to leave control groups alone, but it goes on without them where they
+ * cannot be written and it is not to count on being root; so they are read only to it, and the
+ * sandbox stays in the groups that it is in already.
+ */
+final class Runc implements OciRuntime {
+  static final String NAME = "runc";
+
+  @Override
+  public Traits traits() {
+    return new Traits(
+        NAME,
+        "namespaces of the kernel, by runc; no daemon, as root",
+        Isolation.CONTAINER,
+        "a pid namespace: the kernel ends every process with the agent",
+        Duration.ofMillis(60));
+  }
+
+  @Override
+  public String program() {
+    return NAME;
+  }
+
+  @Override
+  public Pattern version() {
+    return Pattern.compile("runc version (\\S+)");
+  }
+
+  @Override
+  public List<Flaw> flaws() {
+    return List.of(new Flaw("CVE-2024-21626", Version.of("1.1.12")));
+  }
+
+  @Override
+  public void prepare(Plan plan, Staged staged) {
+    plan.step("protect", "/sys/fs/cgroup");
+  }
+
+  @Override
+  public List<String> words(String path, Staged staged) {
+    return List.of(
+        path,
+        "--rootless=true",
+        "--root=" + STATE,
+        "run",
+        "--detach",
+        "--preserve-fds=" + staged.descriptors(),
+        "--bundle=" + BUNDLE,
+        staged.spec().id().value());
+  }
+
+  @Override
+  public void verify(Running running) {
+    Namespaces.need(running, NAME, Namespaces.ALL);
+  }
+}

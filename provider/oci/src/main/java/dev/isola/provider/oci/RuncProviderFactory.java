@@ -1,0 +1,19 @@
+package dev.isola.provider.oci;
+
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+
+/** Makes the {@code runc} provider. The setting {@code program} names another executable. */
+public final class RuncProviderFactory implements ProviderFactory {
+  @Override
+  public String name() {
+    return Runc.NAME;
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    return OciProviders.of(new Runc(), new Trials(context), config, context);
+  }
+}

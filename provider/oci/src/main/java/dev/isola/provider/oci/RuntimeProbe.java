@@ -1,0 +1,170 @@
+package dev.isola.provider.oci;
+
+import dev.isola.host.launch.HostProgram;
+import dev.isola.host.launch.Users;
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import org.jspecify.annotations.Nullable;
+
+/** Finds out what a runtime is on this machine and whether it works. */
+final class RuntimeProbe {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration BAD = Duration.ofSeconds(20);
+
+  /** What a program says of itself, as long as it is the same program. */
+  private record Said(String identity, String text) {}
+
+  private final OciRuntime runtime;
+  private final Trials trials;
+  private final Optional<String> configured;
+  private volatile @Nullable Said said;
+
+  /**
+   * @param config its setting {@code program} names the executable, where it is not the usual one
+   */
+  RuntimeProbe(OciRuntime runtime, ProviderConfig config, Trials trials) {
+    this.runtime = runtime;
+    this.trials = trials;
+    this.configured = config.get("program");
+  }
+
+  Optional<HostProgram> program() {
+    return HostProgram.find(configured.orElse(runtime.program()));
+  }
+
+  /**
+   * Returns the path of the executable.
+   *
+   * @throws dev.isola.spi.error.ProviderUnavailable when there is none
+   */
+  String need() {
+    return program()
+        .orElseThrow(
+            () -> Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, missing(), install()).exception())
+        .path()
+        .toString();
+  }
+
+  Health health() {
+    Optional<HostProgram> program = program();
+    if (program.isEmpty()) {
+      return new Health.Unhealthy(missing(), install());
+    }
+    if (!Users.areRanges()) {
+      return new Health.Unhealthy(
+          runtime.traits().name() + " makes sandboxes only as root", elsewhere());
+    }
+    Optional<String> text = says(program.get());
+    Optional<Version> version = text.flatMap(this::parse);
+    if (version.isEmpty()) {
+      return new Health.Unhealthy(
+          program.get().path() + " --version does not say the version of " + runtime.program(),
+          install());
+    }
+    Optional<Flaw> flaw = flaw(version.get());
+    if (flaw.isPresent() && !Version.distributed(text.get())) {
+      return new Health.Unhealthy(
+          runtime.program() + " " + version.get() + " has " + flaw.get().name(),
+          "install " + runtime.program() + " " + flaw.get().fixed() + " or newer");
+    }
+    return trials
+        .problem(
+            new Trials.Question(
+                "sandbox " + program.get().identity(),
+                new OciIsolator(runtime, this),
+                PATIENCE,
+                BAD))
+        .<Health>map(why -> new Health.Unhealthy(why, "see what " + program.get().path() + " is"))
+        .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaw)));
+  }
+
+  private String healthy(Version version, Optional<Flaw> flaw) {
+    StringBuilder text = new StringBuilder(runtime.program() + " " + version + " made a sandbox");
+    runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
+    flaw.ifPresent(found -> text.append("; ").append(note(found)));
+    return text.toString();
+  }
+
+  private static String note(Flaw flaw) {
+    return "older than "
+        + flaw.fixed()
+        + ", which mended "
+        + flaw.name()
+        + "; the distribution that built it may have done so before";
+  }
+
+  List<Requirement> requirements() {
+    List<Requirement> all = new ArrayList<>();
+    Optional<Version> version = version();
+    all.add(
+        new Requirement(
+            runtime.program(),
+            true,
+            version.isPresent(),
+            version
+                .map(found -> found + flaw(found).map(flaw -> ", " + note(flaw)).orElse(""))
+                .orElse("not found"),
+            version.isPresent() ? "" : install()));
+    all.add(
+        new Requirement(
+            "root",
+            true,
+            Users.areRanges(),
+            Users.areRanges() ? "to be had" : "not to be had",
+            Users.areRanges() ? "" : elsewhere()));
+    return all;
+  }
+
+  /** Returns the version; empty where there is none, or it does not say. */
+  Optional<Version> version() {
+    return program().flatMap(this::says).flatMap(this::parse);
+  }
+
+  private Optional<Version> parse(String text) {
+    Matcher found = runtime.version().matcher(text);
+    try {
+      return found.find() ? Optional.of(Version.of(found.group(1))) : Optional.empty();
+    } catch (NumberFormatException e) {
+      return Optional.empty();
+    }
+  }
+
+  private Optional<Flaw> flaw(Version version) {
+    return runtime.flaws().stream().filter(flaw -> version.compareTo(flaw.fixed()) < 0).findFirst();
+  }
+
+  private Optional<String> says(HostProgram program) {
+    Said known = said;
+    if (known != null && known.identity().equals(program.identity())) {
+      return Optional.of(known.text());
+    }
+    HostProgram.Answer answer = program.ask("--version");
+    if (!answer.ok()) {
+      return Optional.empty();
+    }
+    said = new Said(program.identity(), answer.text());
+    return Optional.of(answer.text());
+  }
+
+  private String missing() {
+    return configured
+        .map(path -> "there is no program " + path)
+        .orElse(runtime.program() + " is not installed");
+  }
+
+  private String install() {
+    return "install it (apt-get install " + runtime.program() + ")";
+  }
+
+  private static String elsewhere() {
+    return "run Isola as root, or use bubblewrap, which needs no root";
+  }
+}

@@ -1,0 +1,43 @@
+package dev.isola.provider.oci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import org.junit.jupiter.api.Test;
+
+class VersionTest {
+  private static String found(OciRuntime runtime, String said) {
+    Matcher matcher = runtime.version().matcher(said);
+    return matcher.find() ? matcher.group(1) : "none";
+  }
+
+  @Test
+  void isFoundInWhatTheRuntimesSay() {
+    Gvisor gvisor = new Gvisor(Optional::empty);
+    assertThat(found(new Crun(), "crun version 1.8.1\ncommit: f8a0")).isEqualTo("1.8.1");
+    assertThat(found(new Runc(), "runc version 1.1.5+ds1\ncommit: x")).isEqualTo("1.1.5+ds1");
+    assertThat(found(gvisor, "runsc version 0.0~20221219.0\nspec: 1.0.2-dev"))
+        .isEqualTo("20221219.0");
+    assertThat(found(gvisor, "runsc version release-20240729.0\nspec: 1.1.0"))
+        .isEqualTo("20240729.0");
+    assertThat(found(gvisor, "runc version 1.1.5")).isEqualTo("none");
+    assertThat(found(new Runc(), "crun version 1.8.1")).isEqualTo("none");
+  }
+
+  @Test
+  void comparesNumberByNumber() {
+    assertThat(Version.of("1.1.5+ds1")).isLessThan(Version.of("1.1.12"));
+    assertThat(Version.of("1.1.12")).isEqualByComparingTo(Version.of("1.1.12"));
+    assertThat(Version.of("1.2")).isGreaterThan(Version.of("1.1.12"));
+    assertThat(Version.of("1.4.0-rc.1")).isEqualByComparingTo(Version.of("1.4"));
+    assertThat(Version.of("20240729.0")).isGreaterThan(Version.of("20221219"));
+  }
+
+  @Test
+  void tellsWhatADistributionBuilt() {
+    assertThat(Version.distributed("runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1")).isTrue();
+    assertThat(Version.distributed("runc version 1.1.7-0ubuntu1")).isTrue();
+    assertThat(Version.distributed("runc version 1.1.5\ncommit: v1.1.5-0-gf19387a6")).isFalse();
+  }
+}

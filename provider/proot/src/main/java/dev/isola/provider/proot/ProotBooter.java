@@ -1,0 +1,192 @@
+package dev.isola.provider.proot;
+
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageStore;
+import dev.isola.host.launch.Plan;
+import dev.isola.link.AgentBinary;
+import dev.isola.link.BootRecord;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.AgentStarter;
+import dev.isola.link.local.Booter;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Boots the agent beneath PRoot, which looks at every system call of every process and changes the
+ * paths in it. That is another view of the files and no wall: processes, users and the network are
+ * the host's.
+ */
+final class ProotBooter implements Booter {
+  static final String NAME = "proot";
+
+  private static final Set<Class<? extends Capability>> CAPABILITIES =
+      Set.of(
+          Attaching.class,
+          Terminals.class,
+          Watching.class,
+          PortDialing.class,
+          UsageReporting.class,
+          Renewing.class);
+
+  private static final int RLIMIT_NOFILE = 7;
+  private static final int LISTEN_FD = 3;
+
+  private final ProviderContext context;
+  private final ProotProbe probe;
+  private final ImageStore images;
+  private final Path programs;
+
+  ProotBooter(ProviderContext context, ProotProbe probe) {
+    this.context = context;
+    this.probe = probe;
+    this.images = new ImageStore(context.shared());
+    this.programs = context.dataFolder().resolve("bin");
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return new ProviderInfo(
+        NAME,
+        "another view of the files, by PRoot; no isolation of anything else",
+        ApiVersion.CURRENT,
+        Isolation.PROCESS,
+        CAPABILITIES,
+        new SpecSupport(
+            true,
+            false,
+            Set.of(NetworkMode.HOST),
+            Set.of(),
+            Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT)),
+        List.of(probe.requirement()),
+        "subreaper and kill loop: found through /proc, stopped, killed until none is left",
+        Duration.ofMillis(40));
+  }
+
+  @Override
+  public Set<Class<? extends Capability>> capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public Health health() {
+    try {
+      AgentBinary.install(programs);
+      AgentBinary.installLauncher(programs);
+    } catch (SandboxException e) {
+      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+    }
+    return probe.health();
+  }
+
+  @Override
+  public void refuse(SandboxSpec spec) {
+    ProotSpec.refuseWhatCannotBe(NAME, spec);
+    named(spec).ifPresent(images::need);
+  }
+
+  private static Optional<String> named(SandboxSpec spec) {
+    return spec.image().filter(name -> !name.equals(ProotSpec.HOST));
+  }
+
+  @Override
+  public AgentProcess boot(Booting booting) throws IOException {
+    SandboxSpec spec = booting.spec();
+    SandboxFolder folder = booting.folder();
+    Optional<Image> image = image(spec, folder);
+    View view = new View(spec, folder, image, AgentBinary.install(programs));
+    Path own = Files.createDirectory(folder.path().resolve("proot"));
+
+    List<String> words = new ArrayList<>(List.of(probe.need()));
+    words.addAll(view.make(booting.patience()));
+    words.addAll(
+        List.of(
+            View.AGENT,
+            "--report",
+            "--instance",
+            context.instance().value(),
+            "--sandbox",
+            spec.id().value(),
+            "--listen-fd",
+            Integer.toString(LISTEN_FD)));
+    Plan plan =
+        new Plan()
+            .step("loose")
+            .step("listen", folder.socket().toString(), Integer.toString(LISTEN_FD))
+            .boot(record(booting, image).encode())
+            .step("environment", "PATH=/usr/local/bin:/usr/bin:/bin")
+            .step("environment", "PROOT_TMP_DIR=" + own)
+            .step("environment", "ISOLA_INSTANCE=" + context.instance().value())
+            .step("environment", "ISOLA_SANDBOX=" + spec.id().value())
+            .run(words);
+    String launcher = AgentBinary.installLauncher(programs).toString();
+    return AgentStarter.start(spec.id(), List.of(launcher), plan.encode(), booting.patience());
+  }
+
+  private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
+    Optional<String> name = named(spec);
+    if (name.isEmpty()) {
+      return Optional.empty();
+    }
+    Files.writeString(imageFile(folder), name.get());
+    return Optional.of(images.use(name.get(), spec.id(), folder.path()));
+  }
+
+  private BootRecord record(Booting booting, Optional<Image> image) {
+    SandboxSpec spec = booting.spec();
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("HOME", "/home/user");
+    env.put("LANG", "C.UTF-8");
+    image.ifPresent(found -> env.putAll(found.env()));
+    env.put("ISOLA_SANDBOX", spec.id().value());
+    env.put("ISOLA_INSTANCE", context.instance().value());
+    env.putAll(spec.env());
+    int descriptors = spec.limits().fileDescriptors();
+    BootRecord.Builder boot =
+        BootRecord.builder(spec.id(), booting.record().secret())
+            .cwd(spec.cwd().or(() -> image.flatMap(Image::workdir)).orElse(spec.workspaceMount()))
+            .env(env)
+            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
+            .olderCalls();
+    spec.ttl().ifPresent(boot::deadline);
+    spec.linger().ifPresent(boot::linger);
+    return boot.build();
+  }
+
+  @Override
+  public void release(SandboxId id, SandboxFolder folder) throws IOException {
+    if (Files.exists(imageFile(folder))) {
+      images.release(Files.readString(imageFile(folder)), id);
+    }
+  }
+
+  private static Path imageFile(SandboxFolder folder) {
+    return folder.path().resolve("image");
+  }
+}

@@ -1,0 +1,68 @@
+package dev.isola.provider.proot;
+
+import dev.isola.host.launch.HostProgram;
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.Optional;
+
+/**
+ * Finds out whether PRoot works here, by having it run something: one that is too old for the
+ * kernel is found and crashes.
+ *
+ * @param name of the program, or its path
+ */
+record ProotProbe(String name) {
+  private static final String INSTALL = "install it (apt-get install proot)";
+  private static final String NEWER =
+      "install a newer PRoot (5.4 or later) built for this machine, or use another provider";
+  private static final int SEGMENTATION_FAULT = 139;
+
+  /** The setting {@code program} names another executable. */
+  static ProotProbe of(ProviderConfig config) {
+    return new ProotProbe(config.get("program").orElse("proot"));
+  }
+
+  /**
+   * Returns the path of the executable.
+   *
+   * @throws dev.isola.spi.error.ProviderUnavailable when there is none
+   */
+  String need() {
+    return HostProgram.find(name)
+        .orElseThrow(
+            () ->
+                Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, name + " is not installed", INSTALL)
+                    .exception())
+        .path()
+        .toString();
+  }
+
+  Requirement requirement() {
+    return switch (health()) {
+      case Health.Healthy(String detail) -> new Requirement("proot", true, true, detail, "");
+      case Health.Unhealthy(String reason, String fix) ->
+          new Requirement("proot", true, false, reason, fix);
+    };
+  }
+
+  Health health() {
+    Optional<HostProgram> program = HostProgram.find(name);
+    if (program.isEmpty()) {
+      return new Health.Unhealthy(name + " is not installed", INSTALL);
+    }
+    // A shell that is elsewhere inside: its path has to be changed for it to be found.
+    HostProgram.Answer answer =
+        program.get().ask("-b", "/bin/sh:/isola-trial", "/isola-trial", "-c", "echo works");
+    if (answer.ok() && answer.text().equals("works")) {
+      return new Health.Healthy("it ran a program");
+    }
+    String how =
+        answer.code() == SEGMENTATION_FAULT
+            ? "it crashes on this kernel"
+            : "it ended with " + answer.code() + ": " + answer.text();
+    return new Health.Unhealthy("proot cannot run a program: " + how, NEWER);
+  }
+}

@@ -1,0 +1,20 @@
+package dev.isola.provider.proot;
+
+import dev.isola.link.local.LocalProvider;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+
+/** Makes the {@code proot} provider. The setting {@code program} names another executable. */
+public final class ProotProviderFactory implements ProviderFactory {
+  @Override
+  public String name() {
+    return ProotBooter.NAME;
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    return new LocalProvider(context, new ProotBooter(context, ProotProbe.of(config)));
+  }
+}

@@ -1,0 +1,55 @@
+package dev.isola.provider.proot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.InstantSource;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A PRoot that is there and does not work is told from one that does by trying. */
+class BrokenProotTest {
+  @TempDir Path folder;
+
+  private Health.Unhealthy healthOf(String program) {
+    ProviderContext context =
+        new ProviderContext(new InstanceId("broken"), folder, InstantSource.system());
+    ProviderConfig config = new ProviderConfig(Map.of("program", program));
+    try (Provider provider = new ProotProviderFactory().create(config, context)) {
+      assertThat(provider.info().requirements())
+          .allMatch(needed -> !needed.present() && !needed.fix().isEmpty());
+      assertThat(provider.health()).isInstanceOf(Health.Unhealthy.class);
+      return (Health.Unhealthy) provider.health();
+    }
+  }
+
+  private String script(String text) throws IOException {
+    Path file = Files.writeString(folder.resolve("proot"), "#!/bin/sh\n" + text + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    return file.toString();
+  }
+
+  @Test
+  void oneThatCrashesIsUnhealthy() throws IOException {
+    assertThat(healthOf(script("kill -SEGV $$")).reason()).contains("crashes on this kernel");
+  }
+
+  @Test
+  void oneThatRunsNothingIsUnhealthy() throws IOException {
+    assertThat(healthOf(script("exit 0")).reason()).contains("cannot run a program");
+  }
+
+  @Test
+  void oneThatIsMissingIsUnhealthy() {
+    assertThat(healthOf(folder.resolve("none").toString()).fix()).contains("install");
+  }
+}

@@ -1,0 +1,19 @@
+package dev.isola.provider.proot;
+
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.junit.ConformanceTest;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+
+final class ProotConformanceTest extends ConformanceTest {
+  @Override
+  protected ProviderUnderTest underTest() throws IOException {
+    return new ProviderUnderTest(
+        new ProotProviderFactory(),
+        ProviderConfig.EMPTY,
+        new InstanceId("conformance"),
+        Files.createTempDirectory("isola"));
+  }
+}
