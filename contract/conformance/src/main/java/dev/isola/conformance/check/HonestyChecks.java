@@ -36,11 +36,15 @@ import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
@@ -153,30 +157,6 @@ public final class HonestyChecks {
           sandbox.run(Command.shell("echo works")).stdout().text(),
           "a command with the network mode " + lower(mode));
     }
-  }
-
-  @Check(value = "S3", tools = "while")
-  public void withoutANetworkThereIsOnlyLoopback(Subject s) {
-    if (!s.info().support().networkModes().contains(NetworkMode.NONE)) {
-      throw s.notRun("the provider does not declare the network mode none");
-    }
-    Sandbox sandbox = s.create(spec -> spec.network(Network.of(NetworkMode.NONE)));
-    String devices =
-        sandbox
-            .run(Command.shell("while read name rest; do echo $name; done < /proc/net/dev"))
-            .stdout()
-            .text();
-    for (String name : devices.lines().filter(line -> line.endsWith(":")).toList()) {
-      Expect.that(
-          name.equals("lo:") || !up(sandbox, name.replace(":", "")),
-          "there is no network but loopback: " + name);
-    }
-  }
-
-  private static boolean up(Sandbox sandbox, String device) {
-    String state =
-        sandbox.run(Command.shell("cat /sys/class/net/" + device + "/operstate")).stdout().text();
-    return state.strip().equals("up");
   }
 
   @Check("P12")
@@ -455,6 +435,36 @@ public final class HonestyChecks {
       throw s.notRun("the provider does not declare the network mode none");
     }
     Sandbox sandbox = s.create(spec -> spec.network(Network.of(NetworkMode.NONE)));
+    Expect.equal(List.of("lo"), interfaces(s, sandbox), "the interfaces");
+  }
+
+  @Check(value = "S3", tools = "bash")
+  public void aBridgeDoesNotLeadToTheHost(Subject s) throws IOException {
+    if (!s.info().support().networkModes().contains(NetworkMode.BRIDGE)) {
+      throw s.notRun("the provider does not declare the network mode bridge");
+    }
+    Sandbox sandbox = s.create(spec -> spec.network(Network.of(NetworkMode.BRIDGE)));
+    Expect.that(interfaces(s, sandbox).size() > 1, "there is an interface besides loopback");
+    if (HostAddresses.ofThisMachine().isEmpty()) {
+      throw s.notRun("this machine has no address but loopback's");
+    }
+    try (ServerSocket server = new ServerSocket(0)) {
+      for (InetAddress address : HostAddresses.ofThisMachine()) {
+        InetSocketAddress host = new InetSocketAddress(address, server.getLocalPort());
+        Expect.that(HostAddresses.answers(host), "the control: the host itself reaches " + host);
+        ExecResult dialled =
+            sandbox.run(
+                Command.argv(
+                        "bash",
+                        "-c",
+                        "exec 3<>/dev/tcp/" + address.getHostAddress() + "/" + host.getPort())
+                    .withTimeout(Duration.ofSeconds(2)));
+        Expect.that(!dialled.succeeded(), "a sandbox does not reach " + host);
+      }
+    }
+  }
+
+  private static List<String> interfaces(Subject s, Sandbox sandbox) {
     ExecResult interfaces =
         sandbox.run(
             Command.shell(
@@ -462,7 +472,7 @@ public final class HonestyChecks {
     if (!interfaces.succeeded()) {
       throw s.notRun("the sandbox has no /proc/net/dev: " + interfaces.stderr().text());
     }
-    Expect.equal("lo\n", interfaces.stdout().text(), "the interfaces");
+    return interfaces.stdout().text().lines().toList();
   }
 
   private static void removeTree(Path folder) throws IOException {

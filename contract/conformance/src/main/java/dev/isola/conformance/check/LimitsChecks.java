@@ -99,7 +99,7 @@ public final class LimitsChecks {
         Execution hogs =
             greedy.start(
                 Command.shell(
-                    "for i in 1 2 3 4 5 6; do (head -c 600000000 /dev/zero | tail -n 1) & done;"
+                    "sleep 1; for i in 1 2 3 4 5 6; do (head -c 600000000 /dev/zero | tail -n 1) & done;"
                         + " head -c 100000000 /dev/zero > big; wait"))) {
       worksOn(neighbour);
       hogs.await(Duration.ofSeconds(60));

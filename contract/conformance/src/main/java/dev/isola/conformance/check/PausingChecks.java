@@ -7,6 +7,7 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.Conflict;
@@ -88,7 +89,9 @@ public final class PausingChecks {
     }
   }
 
-  @Check(value = "P6", needs = Pausing.class)
+  @Check(
+      value = "P6",
+      needs = {Pausing.class, Attaching.class})
   public void aPausedSandboxIsSeenAndResumedByAnotherProcess(Subject s) {
     Pausing pausing = s.as(Pausing.class);
     for (PauseKind kind : pausing.kinds()) {
@@ -106,7 +109,11 @@ public final class PausingChecks {
           "works\n",
           attached.run(Command.shell("echo works")).stdout().text(),
           "a command after another process resumed it");
+      attached.start(Command.shell("sleep 1000")).close();
       pausing.resume();
+      Expect.that(
+          !s.as(Attaching.class).executions().isEmpty(),
+          "who resumes it once more finds what the other one started");
     }
   }
 

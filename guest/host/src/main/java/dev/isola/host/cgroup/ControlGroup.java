@@ -254,6 +254,16 @@ public final class ControlGroup {
     }
   }
 
+  /** Waits until nobody is in the group any more. */
+  public void awaitEmpty(Duration patience) throws IOException {
+    Deadline deadline = new Deadline(patience);
+    while (!folders().members().isEmpty()) {
+      if (!deadline.pause()) {
+        throw new IOException("processes are left in the control group " + name);
+      }
+    }
+  }
+
   /** Returns how many processes were killed for lack of memory since the group was made. */
   public long outOfMemoryKills() {
     return memoryEvents().map(file -> KernelFile.number(file, "oom_kill").orElse(0)).orElse(0L);

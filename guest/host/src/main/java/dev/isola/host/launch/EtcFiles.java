@@ -3,8 +3,6 @@ package dev.isola.host.launch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 
 /** The files in {@code /etc} that are a sandbox's own, whatever it stands on. */
 final class EtcFiles {
@@ -13,14 +11,15 @@ final class EtcFiles {
   /**
    * Writes them to {@code folder} and adds the steps that put them in place.
    *
+   * @param resolvConf the content of the file of that name
    * @param people whether the users, too, are the sandbox's own; an image has users already
    */
-  static void plan(Plan plan, Path folder, String hostname, List<String> resolvers, boolean people)
+  static void plan(Plan plan, Path folder, String hostname, String resolvConf, boolean people)
       throws IOException {
     Files.createDirectory(folder);
     put(plan, folder, "hostname", hostname + "\n");
     put(plan, folder, "hosts", "127.0.0.1 localhost " + hostname + "\n::1 localhost\n");
-    put(plan, folder, "resolv.conf", resolvers(resolvers));
+    put(plan, folder, "resolv.conf", resolvConf);
     if (people) {
       String shell = Files.isExecutable(Path.of("/bin/bash")) ? "/bin/bash" : "/bin/sh";
       put(plan, folder, "passwd", passwd(shell));
@@ -32,12 +31,6 @@ final class EtcFiles {
     Path file = folder.resolve(name);
     Files.writeString(file, content);
     plan.step("bind", file.toString(), "/etc/" + name, "ro");
-  }
-
-  private static String resolvers(List<String> addresses) {
-    List<String> lines = new ArrayList<>();
-    addresses.forEach(address -> lines.add("nameserver " + address + "\n"));
-    return String.join("", lines);
   }
 
   private static String passwd(String shell) {

@@ -5,6 +5,7 @@ import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.cgroup.Reading;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
+import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.AgentBinary;
 import dev.isola.link.BootRecord;
 import dev.isola.link.local.AgentProcess;
@@ -76,12 +77,14 @@ public final class IsolatedBooter implements Booter {
   private final Isolator isolator;
   private final ImageStore images;
   private final ControlGroups groups = ControlGroups.ofThisMachine();
+  private final BridgeNetwork bridge;
   private final Path programs;
 
   public IsolatedBooter(ProviderContext context, Isolator isolator) {
     this.context = context;
     this.isolator = isolator;
     this.images = new ImageStore(context.shared());
+    this.bridge = new BridgeNetwork(context.instance());
     this.programs = context.dataFolder().resolve("bin");
   }
 
@@ -95,14 +98,18 @@ public final class IsolatedBooter implements Booter {
         traits.isolation(),
         capabilities(),
         new SpecSupport(
-            true,
-            Users.areRanges(),
-            EnumSet.of(NetworkMode.NONE, NetworkMode.HOST),
-            EnumSet.allOf(Volume.Type.class),
-            enforced()),
+            true, Users.areRanges(), networks(), EnumSet.allOf(Volume.Type.class), enforced()),
         isolator.requirements(),
         traits.cleanup(),
         traits.startup());
+  }
+
+  private Set<NetworkMode> networks() {
+    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE, NetworkMode.HOST);
+    if (isolator.bridges() && bridge.available()) {
+      modes.add(NetworkMode.BRIDGE);
+    }
+    return modes;
   }
 
   private Set<LimitKind> enforced() {
@@ -111,6 +118,9 @@ public final class IsolatedBooter implements Booter {
     kinds.addAll(groups.enforceable());
     if (isolator.ownKernel()) {
       kinds.remove(LimitKind.PROCESSES);
+    }
+    if (isolator.bridges() && bridge.limitsBandwidth()) {
+      kinds.add(LimitKind.BANDWIDTH);
     }
     return kinds;
   }
@@ -135,8 +145,17 @@ public final class IsolatedBooter implements Booter {
 
   @Override
   public void refuse(SandboxSpec spec) {
-    IsolatedSpec.refuseWhatCannotBe(isolator.traits().name(), spec);
+    String provider = isolator.traits().name();
+    IsolatedSpec.refuseWhatCannotBe(provider, spec);
+    if (NetworkNote.of(spec).mode() == NetworkMode.BRIDGE
+        && !networks().contains(NetworkMode.BRIDGE)) {
+      throw Capability.unsupported(provider, "network mode bridge" + whyNoBridge());
+    }
     spec.image().filter(name -> !name.equals(IsolatedSpec.HOST)).ifPresent(images::need);
+  }
+
+  private String whyNoBridge() {
+    return isolator.bridges() ? " here: " + bridge.requirement().detail() : "";
   }
 
   @Override
@@ -144,8 +163,8 @@ public final class IsolatedBooter implements Booter {
     SandboxSpec spec = booting.spec();
     SandboxFolder folder = booting.folder();
     Users users = Users.of(context.instance(), spec.id());
-    NetworkMode network = spec.network().mode().orElse(NetworkMode.NONE);
-    Files.writeString(networkFile(folder), network.name());
+    NetworkNote network = NetworkNote.of(spec);
+    network.write(folder);
     Optional<Image> image = image(spec, folder);
     Plan plan = new Plan();
 
@@ -170,7 +189,7 @@ public final class IsolatedBooter implements Booter {
             AgentBinary.install(programs),
             List.of(context.shared(), context.dataFolder()),
             context.shared().resolve("volumes"),
-            List.of())
+            network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
         .plan(plan);
     if (isolator.ownKernel()) {
       plan.step("beside", new Layer(folder).path().toString(), "layer");
@@ -187,7 +206,7 @@ public final class IsolatedBooter implements Booter {
     isolator.plan(
         plan,
         new Isolator.Staged(
-            spec, folder, users, network, image.isPresent(), agent, descriptor - LISTEN_FD));
+            spec, folder, users, network.mode(), image.isPresent(), agent, descriptor - LISTEN_FD));
     byte[] encoded = plan.encode();
     save(planFile(folder), encoded);
     return start(spec.id(), folder, encoded, booting.patience());
@@ -272,14 +291,21 @@ public final class IsolatedBooter implements Booter {
   @Override
   public AgentProcess bootAgain(SandboxId id, SandboxFolder folder, Duration patience)
       throws IOException {
+    // What is left of its last run would hold what the next one needs.
+    groups.group(context.instance(), id).awaitEmpty(PATIENCE);
     return start(id, folder, Files.readAllBytes(planFile(folder)), patience);
   }
 
   @Override
   public void verify(Booted booted) {
     try {
-      NetworkMode network = NetworkMode.valueOf(Files.readString(networkFile(booted.folder())));
-      isolator.verify(new Isolator.Running(booted.sandbox(), booted.agent(), network));
+      NetworkNote network =
+          NetworkNote.read(booted.folder())
+              .orElseThrow(() -> new IOException("its network was not written down"));
+      isolator.verify(new Isolator.Running(booted.sandbox(), booted.agent(), network.mode()));
+      if (network.mode() == NetworkMode.BRIDGE) {
+        bridge.attach(booted.sandbox().id(), booted.agent(), network.bandwidthMbps());
+      }
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
@@ -331,6 +357,9 @@ public final class IsolatedBooter implements Booter {
   @Override
   public void release(SandboxId id, SandboxFolder folder) throws IOException {
     isolator.release(id, folder);
+    if (NetworkNote.read(folder).filter(net -> net.mode() == NetworkMode.BRIDGE).isPresent()) {
+      bridge.remove(id);
+    }
     groups.group(context.instance(), id).remove(PATIENCE);
     if (Files.exists(imageFile(folder))) {
       images.release(Files.readString(imageFile(folder)), id);
@@ -339,10 +368,6 @@ public final class IsolatedBooter implements Booter {
 
   private static Path planFile(SandboxFolder folder) {
     return folder.path().resolve("plan");
-  }
-
-  private static Path networkFile(SandboxFolder folder) {
-    return folder.path().resolve("network");
   }
 
   private static Path imageFile(SandboxFolder folder) {

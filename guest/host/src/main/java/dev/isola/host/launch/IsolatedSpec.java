@@ -1,6 +1,7 @@
 package dev.isola.host.launch;
 
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
@@ -20,8 +21,9 @@ final class IsolatedSpec {
     unlessAllowed(provider, spec.user().isEmpty() || Users.areRanges(), "users");
     unlessAllowed(
         provider,
-        spec.network().mode().filter(mode -> mode == NetworkMode.BRIDGE).isEmpty(),
-        "network mode bridge");
+        spec.network().mode().filter(mode -> mode == NetworkMode.HOST).isEmpty()
+            || !spec.limits().required().contains(LimitKind.BANDWIDTH),
+        "enforcing the limit of bandwidth in network mode host");
     unlessAllowed(provider, spec.network().allowDomains().isEmpty(), "network.allowDomains");
     unlessAllowed(provider, spec.network().blockDomains().isEmpty(), "network.blockDomains");
   }

@@ -84,6 +84,11 @@ public interface Isolator {
     return false;
   }
 
+  /** Tells whether what is put into the network namespace of a sandbox that runs is its network. */
+  default boolean bridges() {
+    return true;
+  }
+
   /** Returns the capabilities of an agent that it cannot have when isolated by this. */
   default Set<Class<? extends Capability>> lacks() {
     return Set.of();

@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param agent the agent's program on the host
  * @param hidden folders of the server
  * @param volumes where named volumes lie on the host
- * @param resolvers name servers it may ask
+ * @param resolvConf the content of {@code /etc/resolv.conf}
  */
 public record SandboxRoot(
     SandboxSpec spec,
@@ -29,7 +29,7 @@ public record SandboxRoot(
     Path agent,
     List<Path> hidden,
     Path volumes,
-    List<String> resolvers) {
+    String resolvConf) {
 
   /** Where the agent's program is inside. */
   public static final String AGENT = "/.isola/agent";
@@ -68,7 +68,7 @@ public record SandboxRoot(
     }
     plan.step("tmpfs", "/run", "mode=0755,size=16m,uid=" + users.root() + ",gid=" + users.root());
     EtcFiles.plan(
-        plan, folder.path().resolve("etc"), spec.id().value(), resolvers, image.isEmpty());
+        plan, folder.path().resolve("etc"), spec.id().value(), resolvConf, image.isEmpty());
     if (spec.workspacePath().isPresent()) {
       shared(plan, spec.workspacePath().get(), spec.workspaceMount(), false);
     } else {

@@ -157,6 +157,11 @@ final class LocalPausing {
       return;
     }
     Known known = known(id);
+    if (!known.record().stopped()) { // another process was first
+      sandbox.mark(SandboxState.RUNNING);
+      sandbox.ping();
+      return;
+    }
     AgentProcess agent;
     try {
       agent = booter.bootAgain(id, known.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);

@@ -116,6 +116,12 @@ final class Gvisor implements OciRuntime {
     return true;
   }
 
+  /** Its own network is made of what it finds when it starts. */
+  @Override
+  public boolean bridges() {
+    return false;
+  }
+
   @Override
   public Optional<String> socketFolder() {
     return Optional.of("/.isola/run");

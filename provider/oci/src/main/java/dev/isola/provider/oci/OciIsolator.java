@@ -45,6 +45,11 @@ final class OciIsolator implements Isolator {
   }
 
   @Override
+  public boolean bridges() {
+    return runtime.bridges();
+  }
+
+  @Override
   public Set<Class<? extends Capability>> lacks() {
     return probe.version().map(runtime::lacks).orElse(Set.of());
   }

@@ -66,6 +66,11 @@ interface OciRuntime {
     return false;
   }
 
+  /** See {@link Isolator#bridges}. */
+  default boolean bridges() {
+    return true;
+  }
+
   /** See {@link Isolator#socketFolder}. */
   default Optional<String> socketFolder() {
     return Optional.empty();

@@ -1,0 +1,26 @@
+package dev.isola.provider.oci;
+
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.junit.ConformanceTest;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+
+/** The classes where gVisor differs; {@code isola conformance gvisor} runs all of them. */
+final class GvisorConformanceTest extends ConformanceTest {
+  @Override
+  protected ProviderUnderTest underTest() throws IOException {
+    return new ProviderUnderTest(
+        new GvisorProviderFactory(),
+        ProviderConfig.EMPTY,
+        new InstanceId("conformance"),
+        Files.createTempDirectory("isola"));
+  }
+
+  @Override
+  protected List<String> groups() {
+    return List.of("Timeout", "FileEscape", "Honesty", "Limits", "Pausing");
+  }
+}
