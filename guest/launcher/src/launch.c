@@ -5,7 +5,7 @@
  * says that it is ready, and prints one line: "ready pid=P start=T namespaces=pid" or "error WHY".
  *
  * Steps of a plan, one after the other (PATH is inside the sandbox, FILE on the host):
- *   cgroup FILE                       join: write 0 to a cgroup.procs
+ *   cgroup FILE                       join by a cgroup.procs
  *   score N                           oom_score_adj
  *   network FILE                      enter a network namespace
  *   users INSIDE OUTSIDE COUNT        a user namespace for `mapped` mounts and `enter`
@@ -30,11 +30,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +46,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,6 +107,59 @@ static bool write_text(const char *path, const char *text)
     return ok;
 }
 
+/* How long the path of a group's folder is, its slash included; 0 for what is no cgroup.procs. */
+static size_t folder_length(const char *procs)
+{
+    static const char name[] = "cgroup.procs";
+    size_t length = strlen(procs), rest = sizeof name - 1;
+    return length > rest && strcmp(procs + length - rest, name) == 0 ? length - rest : 0;
+}
+
+/*
+ * Joins a control group of version 1. A write to cgroup.procs makes the kernel wait until no process of the machine is
+ * just forking, many milliseconds; a thread that moves only itself need not wait for that, and we have one thread. That
+ * is what `tasks` does.
+ */
+static bool join(const char *procs)
+{
+    char tasks[PATH_MAX];
+    size_t folder = folder_length(procs);
+    if (folder > 0 && folder < sizeof tasks - sizeof "tasks") {
+        snprintf(tasks, sizeof tasks, "%.*stasks", (int)folder, procs);
+        if (write_text(tasks, "0")) return true;
+        if (errno != ENOENT) return false;
+    }
+    return write_text(procs, "0");
+}
+
+/*
+ * Forks; the child is born in the plan's control group of version 2, for the same reason, and its step is done. Where
+ * the kernel does not do that the child takes the step itself.
+ */
+static pid_t fork_into_group(struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        struct step *s = &plan->steps[i];
+        size_t folder = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? folder_length(s->words[1]) : 0;
+        char path[PATH_MAX];
+        struct statfs about;
+        if (folder == 0 || folder >= sizeof path) continue;
+        snprintf(path, sizeof path, "%.*s", (int)folder, s->words[1]);
+        int group = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (group < 0) continue;
+        pid_t child = -1;
+        if (fstatfs(group, &about) == 0 && about.f_type == CGROUP2_SUPER_MAGIC) {
+            struct clone_args arguments = {
+                .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)group};
+            child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+            if (child == 0) s->words[0][0] = 0; /* taken */
+        }
+        close(group);
+        if (child >= 0) return child;
+    }
+    return fork();
+}
+
 static bool has(const struct step *s, const char *word)
 {
     for (int i = 1; i < s->count; i++)
@@ -108,36 +167,31 @@ static bool has(const struct step *s, const char *word)
     return false;
 }
 
-/* A user namespace with a range of users, held by a descriptor; its maker is gone at once. */
+/*
+ * A user namespace with a range of users, held by a descriptor. Its maker is born in it and gone at once; it is not our
+ * child but our parent's, who does not wait for it, so nobody waits here until it has run or ended.
+ */
 static void make_users(const struct step *s)
 {
-    int made[2];
-    if (pipe2(made, O_CLOEXEC) != 0) fail("pipe");
-    pid_t holder = fork();
-    if (holder < 0) fail("fork");
+    struct clone_args arguments = {.flags = CLONE_NEWUSER | CLONE_PARENT};
+    pid_t holder = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (holder < 0) fail("cannot make a user namespace");
     if (holder == 0) {
-        char word = unshare(CLONE_NEWUSER) == 0 ? 'y' : 'n';
-        if (write(made[1], &word, 1) != 1) _exit(1);
         pause();
         _exit(0);
     }
-    char word = 'n', path[64], line[128];
-    bool ok = read(made[0], &word, 1) == 1 && word == 'y';
-    if (!ok) errno = EPERM;
+    char path[64], line[128];
     snprintf(line, sizeof line, "%s %s %s", s->words[1], s->words[2], s->words[3]);
     snprintf(path, sizeof path, "/proc/%d/uid_map", (int)holder);
-    ok = ok && write_text(path, line);
+    bool ok = write_text(path, line);
     snprintf(path, sizeof path, "/proc/%d/gid_map", (int)holder);
     ok = ok && write_text(path, line);
     snprintf(path, sizeof path, "/proc/%d/ns/user", (int)holder);
     users_fd = ok ? high(open(path, O_RDONLY | O_CLOEXEC)) : -1;
     int error = errno;
     kill(holder, SIGKILL);
-    waitpid(holder, NULL, 0);
-    close(made[0]);
-    close(made[1]);
     errno = error;
-    if (users_fd < 0) fail("cannot make a user namespace");
+    if (users_fd < 0) fail("cannot make the users of a user namespace");
 }
 
 static void become_own_root(void)
@@ -247,8 +301,9 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
 static void take_step(struct plan *plan, struct step *s)
 {
     if (take_mount_step(plan, s)) return;
+    if (is(s, "", 0)) return; /* done already */
     if (is(s, "cgroup", 1)) {
-        if (!write_text(s->words[1], "0")) fail("cannot join %s", s->words[1]);
+        if (!join(s->words[1])) fail("cannot join %s", s->words[1]);
     } else if (is(s, "score", 1)) {
         write_text("/proc/self/oom_score_adj", s->words[1]); /* who may not lower it keeps what it has */
     } else if (is(s, "network", 1)) {
@@ -392,7 +447,7 @@ int main(void)
         printf("error %s\n", strerror(errno));
         return 1;
     }
-    pid_t child = fork();
+    pid_t child = fork_into_group(&plan);
     if (child < 0) {
         printf("error %s\n", strerror(errno));
         return 1;

@@ -1,18 +1,15 @@
 package dev.isola.app;
 
-import dev.isola.bench.Absent;
 import dev.isola.bench.Bench;
+import dev.isola.bench.Density;
 import dev.isola.bench.Plan;
 import dev.isola.bench.Report;
-import dev.isola.bench.Result;
-import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -29,30 +26,58 @@ final class BenchCommand implements Action {
   private final Wiring wiring;
 
   @Parameters(
-      paramLabel = "BENCHMARK",
+      paramLabel = "BENCHMARK|PROVIDER",
       arity = "0..*",
-      description = "exec (a command), files (a large file, a tree) or flood (output).")
-  private List<String> benchmarks = new ArrayList<>();
+      description = {
+        "create (to the first result), exec (a command), files (a large file, a tree), flood"
+            + " (output), density (many at once);",
+        "then the providers to measure, all by default."
+      })
+  private List<String> words = new ArrayList<>();
 
   @Option(
       names = "--provider",
       paramLabel = "NAME",
       split = ",",
-      description = "The providers to measure; repeatable. All by default.")
+      description = "A provider to measure; repeatable.")
   private List<String> names = new ArrayList<>();
 
   @Option(
       names = "--against",
       paramLabel = "NAME",
       split = ",",
-      description = "What to compare with: raw, processbuilder, cp, tar. All by default.")
+      description =
+          "What to compare with: raw, processbuilder, cp, tar, docker, docker-api, podman, bwrap,"
+              + " crun, runc, runsc. All that is there by default.")
   private List<String> against = new ArrayList<>();
 
   @Option(
       names = "--n",
       paramLabel = "N",
-      description = "Iterations. Default: 2000 for exec, 5 for the others.")
+      description =
+          "Iterations. Default: 2000 for exec (of slow peers fewer), 50 for create, 5 for the"
+              + " others.")
   private @Nullable String n;
+
+  @Option(
+      names = "--count",
+      paramLabel = "N",
+      description = "Sandboxes alive at once in density (200).")
+  private @Nullable String count;
+
+  @Option(
+      names = "--docker-host",
+      paramLabel = "URL",
+      description =
+          "Where Docker's engine listens; $DOCKER_HOST, else unix:///var/run/docker.sock. None is"
+              + " started.")
+  private @Nullable String dockerHost;
+
+  @Option(
+      names = "--image",
+      paramLabel = "IMAGE",
+      description = "What docker and podman make containers from (busybox). None is pulled.")
+  private @Nullable String image;
 
   BenchCommand(Wiring wiring) {
     this.wiring = wiring;
@@ -62,36 +87,53 @@ final class BenchCommand implements Action {
   public int run() {
     Console console = wiring.console();
     Plan plan = plan();
-    if (!console.json()) {
-      console.print(row("BENCHMARK", "SUBJECT", "AT ONCE", "N", "MEDIAN", "P99", "RATE", "RATIO"));
-    }
-    Report report = measure(plan, console);
-    if (console.json()) {
-      console.print(report.json());
-    } else {
-      for (Absent absent : report.absent()) {
-        console.print("absent: " + absent.subject() + ": " + absent.reason() + "\n");
-      }
-    }
-    return report.results().isEmpty() ? ExitCodes.NOT_RUN : ExitCodes.OK;
+    BenchReport report = new BenchReport(console);
+    Report measured = measure(plan, report);
+    report.end(measured);
+    boolean good = measured.densities().stream().allMatch(Density::good);
+    return measured.isEmpty() || !good ? ExitCodes.NOT_RUN : ExitCodes.OK;
   }
 
   private Plan plan() {
+    Set<String> benchmarks = new LinkedHashSet<>();
+    List<String> providers = new ArrayList<>();
+    for (String word : words) {
+      if (Bench.BENCHMARKS.contains(word)) {
+        benchmarks.add(word);
+      } else if (benchmarks.isEmpty()) {
+        throw FactoryChoice.unknown("benchmark", word, Bench.BENCHMARKS);
+      } else {
+        providers.add(word);
+      }
+    }
     if (benchmarks.isEmpty()) {
       throw new UsageException(
           "no benchmark is named", "known: " + String.join(", ", Bench.BENCHMARKS));
     }
+    providers.addAll(names);
     FactoryChoice choice = new FactoryChoice(wiring.host().factories());
-    List<ProviderFactory> providers = names.isEmpty() ? choice.all() : choice.named(names);
+    OptionalInt sandboxes = number("--count", count, "sandboxes", 10_000);
     return new Plan(
-        List.copyOf(known("benchmark", benchmarks, Bench.BENCHMARKS)),
-        providers,
+        List.copyOf(benchmarks),
+        providers.isEmpty() ? choice.all() : choice.named(providers),
         against.isEmpty()
             ? Set.copyOf(Bench.COMPARATORS)
             : known("comparator", against, Bench.COMPARATORS),
-        iterations(),
-        Plan.SIZE,
-        Plan.FILES);
+        number("--n", n, "iterations", 1_000_000),
+        sandboxes.isPresent()
+            ? Plan.Sizes.DEFAULT.withSandboxes(sandboxes.getAsInt())
+            : Plan.Sizes.DEFAULT,
+        engines());
+  }
+
+  private Plan.Engines engines() {
+    String docker = wiring.host().env().getOrDefault("DOCKER_HOST", "");
+    if (dockerHost != null) {
+      docker = dockerHost;
+    }
+    return new Plan.Engines(
+        docker.isEmpty() ? Plan.Engines.DOCKER : docker,
+        image == null ? Plan.Engines.DEFAULT.image() : image);
   }
 
   private static Set<String> known(String thing, List<String> words, List<String> known) {
@@ -103,27 +145,20 @@ final class BenchCommand implements Action {
     return new LinkedHashSet<>(words);
   }
 
-  private OptionalInt iterations() {
-    if (n == null) {
+  private static OptionalInt number(String option, @Nullable String text, String of, int most) {
+    if (text == null) {
       return OptionalInt.empty();
     }
-    long count = Arguments.count("--n", n, "iterations");
-    if (count < 1 || count > 1_000_000) {
-      throw new UsageException("--n is " + count, "give 1 to 1000000");
+    long number = Arguments.count(option, text, of);
+    if (number < 1 || number > most) {
+      throw new UsageException(option + " is " + number, "give 1 to " + most);
     }
-    return OptionalInt.of((int) count);
+    return OptionalInt.of((int) number);
   }
 
-  private static Report measure(Plan plan, Console console) {
+  private static Report measure(Plan plan, BenchReport report) {
     try {
-      return new Bench(
-              plan,
-              result -> {
-                if (!console.json()) {
-                  console.print(row(result));
-                }
-              })
-          .run();
+      return new Bench(plan, report).run();
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
@@ -134,30 +169,5 @@ final class BenchCommand implements Action {
       Thread.currentThread().interrupt();
       throw Fault.of(ErrorCode.CANCELLED, "interrupted", "").exception(e);
     }
-  }
-
-  private static String row(Result result) {
-    return row(
-        result.benchmark(),
-        result.subject(),
-        Integer.toString(result.concurrency()),
-        Integer.toString(result.n()),
-        String.format(Locale.ROOT, "%.3f ms", result.medianMs()),
-        String.format(Locale.ROOT, "%.3f ms", result.p99Ms()),
-        rate(result),
-        result.ratio().isPresent()
-            ? String.format(Locale.ROOT, "%.2f", result.ratio().getAsDouble())
-            : "-");
-  }
-
-  /** The widths are fixed, because a row is shown as soon as it is measured. */
-  private static String row(Object... cells) {
-    return String.format(Locale.ROOT, "%-12s %-16s %7s %6s %14s %14s %14s %7s%n", cells);
-  }
-
-  private static String rate(Result result) {
-    return result.perSecond() >= 1e6
-        ? String.format(Locale.ROOT, "%.0f MB/s", result.perSecond() / 1e6)
-        : String.format(Locale.ROOT, "%.0f /s", result.perSecond());
   }
 }

@@ -3,6 +3,7 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.provider.memory.MemoryProviderFactory;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,14 +20,19 @@ class BenchTest {
   @Test
   void wrongWordsAreNamedWithTheKnownOnes() {
     assertThat(call("bench").err())
-        .isEqualTo("isola: no benchmark is named; known: exec, files, flood\n");
+        .isEqualTo("isola: no benchmark is named; known: create, exec, files, flood, density\n");
     assertThat(call("bench", "exce").err())
         .isEqualTo(
-            "isola: no benchmark is named 'exce'; did you mean exec? Known: exec, files, flood\n");
+            "isola: no benchmark is named 'exce'; did you mean exec? Known: create, exec, files,"
+                + " flood, density\n");
     assertThat(call("bench", "exec", "--against", "rwa").err())
         .contains("no comparator is named 'rwa'; did you mean raw?");
     assertThat(call("bench", "exec", "--provider", "fkae").err())
         .contains("no provider is named 'fkae'; did you mean fake?");
+    assertThat(call("bench", "exec", "fkae").err())
+        .contains("no provider is named 'fkae'; did you mean fake?");
+    assertThat(call("bench", "fake", "exec").err()).contains("no benchmark is named 'fake'");
+    assertThat(call("bench", "density", "--count", "0").err()).contains("--count is 0");
     for (String n : new String[] {"0", "-1", "many", "1000001"}) {
       assertThat(call("bench", "exec", "--n", n).code()).as(n).isEqualTo(2);
     }
@@ -64,6 +70,54 @@ class BenchTest {
     Called called = call("bench", "exec", "--against", "processbuilder", "--n", "1");
     assertThat(called.out())
         .startsWith("BENCHMARK ")
-        .contains("exec         processbuilder", "absent: fake: failed in exec: ");
+        .containsPattern("exec +processbuilder +1 ")
+        .containsOnlyOnce("NOT RUN: fake: failed in exec: ")
+        .contains("machine: cpus ");
+  }
+
+  /** Peers that do not run are named, also those that are installed without an engine. */
+  @Test
+  void peersThatAreNotThereAreNotRun() {
+    Called called =
+        call(
+            "bench",
+            "create",
+            "fake",
+            "--against",
+            "docker,docker-api",
+            "--docker-host",
+            "unix:///nowhere/docker.sock",
+            "--n",
+            "1");
+    assertThat(called.code()).isEqualTo(125);
+    assertThat(called.out())
+        .contains(
+            "NOT RUN: docker: ",
+            "NOT RUN: docker-api: nobody answers on /nowhere/docker.sock",
+            "NOT RUN: fake: failed in create: ")
+        .doesNotContain("MEDIAN");
+    assertThat(fake.alive).isEmpty();
+  }
+
+  @Test
+  void manyAtOnceAreMadeAskedAndRemoved() {
+    Called called =
+        new CommandLineFixture(folder.resolve("data"), new MemoryProviderFactory(), fake)
+            .call("bench", "density", "--count", "3", "--json");
+    assertThat(called.code()).isZero();
+    assertThat(called.out())
+        .contains("\"density\":[{\"subject\":\"memory\",\"count\":3,\"answered\":3,")
+        .contains("\"left\":[]}]")
+        .contains("\"absent\":[{\"subject\":\"fake\",\"reason\":\"failed in density: ");
+    assertThat(fake.alive).isEmpty();
+  }
+
+  @Test
+  void creationIsTimedToTheFirstResultAndDestructionBesideIt() {
+    Called called =
+        new CommandLineFixture(folder.resolve("data"), new MemoryProviderFactory())
+            .call("bench", "create", "memory", "--against", "raw", "--n", "2");
+    assertThat(called.code()).isZero();
+    assertThat(called.out()).contains("create     memory", "destroy    memory");
   }
 }

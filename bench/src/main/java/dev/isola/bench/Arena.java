@@ -5,51 +5,84 @@ import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
-/** Where it all takes place: the entrants, the comparators, a folder for files. */
+/** Where it all takes place: the entrants, the comparators and peers, a folder for files. */
 final class Arena implements AutoCloseable {
   private final Plan plan;
   private final Scratch scratch = Scratch.make("isola-bench");
-  private final Thread hook = Thread.ofPlatform().unstarted(scratch::close);
-  private final Optional<RawProgram> raw;
+  private final Thread hook = Thread.ofPlatform().unstarted(this::cleanUp);
+  private final Optional<RawProgram> program;
+  private final Map<String, Peer> peers = new LinkedHashMap<>();
   private final List<Entrant> entrants = new ArrayList<>();
   private final List<Absent> absent = new ArrayList<>();
 
   private Arena(Plan plan) throws IOException {
     this.plan = plan;
     Runtime.getRuntime().addShutdownHook(hook);
-    raw = plan.against().contains("raw") ? RawProgram.install(scratch.path()) : Optional.empty();
+    program = RawProgram.install(scratch.path());
   }
 
-  static Arena open(Plan plan) throws IOException {
+  static Arena open(Plan plan) throws IOException, InterruptedException {
     Arena arena = new Arena(plan);
-    if (plan.against().contains("raw") && arena.raw.isEmpty()) {
-      arena.absent.add(
+    try {
+      arena.enter();
+      return arena;
+    } catch (RuntimeException | InterruptedException e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  private void enter() throws InterruptedException {
+    if (plan.against().contains("raw") && program.isEmpty()) {
+      absent.add(
           new Absent("raw", "not built for " + System.getProperty("os.arch") + " (make -C bench)"));
     }
     for (String tool : List.of("cp", "tar")) {
       if (plan.against().contains(tool) && !Tool.installed(tool)) {
-        arena.absent.add(new Absent(tool, "not installed"));
+        absent.add(new Absent(tool, "not installed"));
       }
+    }
+    if (plan.benchmarks().contains("create") || plan.benchmarks().contains("exec")) {
+      peers.putAll(Peers.open(plan, this, absent));
     }
     for (ProviderFactory factory : plan.providers()) {
       try {
-        arena.entrants.add(Entrant.of(factory));
+        entrants.add(Entrant.of(factory));
       } catch (RuntimeException e) {
-        arena.absent.add(new Absent(factory.name(), String.valueOf(e.getMessage())));
+        absent.add(new Absent(factory.name(), String.valueOf(e.getMessage())));
       }
     }
-    return arena;
   }
 
   Path folder() {
     return scratch.path();
   }
 
+  /** Returns our C program, for whoever needs one that runs anywhere. */
+  Optional<RawProgram> program() {
+    return program;
+  }
+
+  /** Returns our C program as a comparator, where it is wanted. */
   Optional<RawProgram> raw() {
-    return raw;
+    return program.filter(found -> plan.against().contains("raw"));
+  }
+
+  /** Returns the peers by name. */
+  Map<String, Peer> peers() {
+    return peers;
+  }
+
+  /** Returns the versions of the peers, by name. */
+  Map<String, String> versions() {
+    Map<String, String> versions = new LinkedHashMap<>();
+    peers.forEach((name, peer) -> versions.put(name, peer.version()));
+    return versions;
   }
 
   /** Tells whether a comparator that is a program of this machine takes part. */
@@ -71,12 +104,24 @@ final class Arena implements AutoCloseable {
     try {
       entrants.forEach(Entrant::close);
     } finally {
-      scratch.close();
+      cleanUp();
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
         // The JVM is ending already.
       }
     }
+  }
+
+  /** Sandboxes see to themselves when the JVM is told to end; containers and files do not. */
+  private synchronized void cleanUp() {
+    for (Map.Entry<String, Peer> peer : peers.entrySet()) {
+      try {
+        peer.getValue().close();
+      } catch (IllegalStateException e) {
+        absent.add(new Absent(peer.getKey(), String.valueOf(e.getMessage())));
+      }
+    }
+    scratch.close();
   }
 }

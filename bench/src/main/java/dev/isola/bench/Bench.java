@@ -3,28 +3,38 @@ package dev.isola.bench;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Measures providers through the contract, and beside them what the same work costs without:
  *
  * <ul>
+ *   <li>{@code create}: from nothing to the first command's result, and what destroying takes;
  *   <li>{@code exec}: a command in a running sandbox, one at a time and eight at once;
  *   <li>{@code files}: a large file in and out, a tree of small ones in and out;
- *   <li>{@code flood}: a command's output.
+ *   <li>{@code flood}: a command's output;
+ *   <li>{@code density}: what many sandboxes cost that are there at once.
  * </ul>
  */
 public final class Bench {
-  public static final List<String> BENCHMARKS = List.of("exec", "files", "flood");
-  public static final List<String> COMPARATORS = List.of("raw", "processbuilder", "cp", "tar");
+  public static final List<String> BENCHMARKS =
+      List.of("create", "exec", "files", "flood", "density");
+  public static final List<String> COMPARATORS =
+      Stream.concat(Stream.of("raw", "processbuilder", "cp", "tar"), Peers.NAMES.stream()).toList();
+
+  /** Is told what came out as soon as it is there. */
+  public interface Listener {
+    void result(Result result);
+
+    void density(Density density);
+  }
 
   private final Plan plan;
-  private final Consumer<Result> listener;
+  private final Listener listener;
 
-  /**
-   * @param listener is told each result as soon as it is there
-   */
-  public Bench(Plan plan, Consumer<Result> listener) {
+  public Bench(Plan plan, Listener listener) {
     this.plan = plan;
     this.listener = listener;
   }
@@ -37,20 +47,56 @@ public final class Bench {
   public Report run() throws IOException, InterruptedException {
     Machine machine = new Machine();
     List<Result> results = new ArrayList<>();
-    try (Arena arena = Arena.open(plan)) {
+    List<Density> densities = new ArrayList<>();
+    Arena arena = Arena.open(plan);
+    try (arena) {
       for (String benchmark : plan.benchmarks()) {
-        for (Event event : events(benchmark, arena)) {
-          List<Result> played = event.play(arena.absent());
-          played.forEach(listener);
-          results.addAll(played);
+        if (benchmark.equals("density")) {
+          densities.addAll(densities(arena));
+        } else {
+          results.addAll(results(benchmark, arena));
         }
       }
-      return new Report(results, arena.absent(), machine.json());
     }
+    Set<String> providers =
+        arena.entrants().stream().map(Entrant::name).collect(Collectors.toSet());
+    return new Report(
+        results,
+        Comparison.of(results, providers),
+        densities,
+        arena.absent(),
+        machine.json(arena.versions()));
   }
 
-  private List<Event> events(String benchmark, Arena arena) throws IOException {
+  private List<Result> results(String benchmark, Arena arena)
+      throws IOException, InterruptedException {
+    List<Result> results = new ArrayList<>();
+    for (Event event : events(benchmark, arena)) {
+      List<Result> played = event.play(arena.absent());
+      played.forEach(listener::result);
+      results.addAll(played);
+    }
+    return results;
+  }
+
+  private List<Density> densities(Arena arena) {
+    List<Density> densities = new ArrayList<>();
+    for (Entrant entrant : arena.entrants()) {
+      try {
+        Density density = new DensityRun(entrant, plan.sizes().sandboxes()).run();
+        listener.density(density);
+        densities.add(density);
+      } catch (IOException | RuntimeException e) {
+        arena.absent().add(new Absent(entrant.name(), "failed in density: " + e.getMessage()));
+      }
+    }
+    return densities;
+  }
+
+  private List<Event> events(String benchmark, Arena arena)
+      throws IOException, InterruptedException {
     return switch (benchmark) {
+      case "create" -> CreateEvents.of(arena, plan);
       case "exec" -> ExecEvents.of(arena, plan);
       case "files" -> {
         List<Event> events = new ArrayList<>(FileEvents.of(arena, plan));

@@ -2,8 +2,28 @@ package dev.isola.bench;
 
 import java.io.IOException;
 
-/** Something that does the work of one benchmark. */
-record Contestant(String name, Work work) {
+/**
+ * Something that does the work of one benchmark.
+ *
+ * @param pace one of so many iterations is enough: who takes a hundred times as long as others need
+ *     not do it as often
+ */
+record Contestant(String name, Work work, int pace) {
+  /** However slow somebody is, fewer iterations than this say nothing. */
+  private static final int FEWEST = 20;
+
+  Contestant(String name, Work work) {
+    this(name, work, 1);
+  }
+
+  /** Returns how often it does what others do {@code n} times. */
+  int share(int n) {
+    return Math.min(n, Math.max(FEWEST, n / pace));
+  }
+
+  Contestant paced(int slower) {
+    return new Contestant(name, work, slower);
+  }
 
   /** Does it {@code n} times, {@code concurrency} at once, and tells how long each took. */
   @FunctionalInterface

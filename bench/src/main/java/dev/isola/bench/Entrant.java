@@ -10,13 +10,23 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.testing.Trial;
 import java.security.SecureRandom;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
-/** A provider with one sandbox, which all benchmarks use. */
-record Entrant(String name, Sandbox sandbox, Provider provider, Trial trial)
-    implements AutoCloseable {
+/** A provider, on a folder of its own. */
+final class Entrant implements AutoCloseable {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Trial trial;
+  private final Provider provider;
+  private @Nullable Sandbox sandbox;
+
+  private Entrant(Trial trial, Provider provider) {
+    this.trial = trial;
+    this.provider = provider;
+  }
 
   /**
-   * Makes the sandbox.
+   * Opens the provider.
    *
    * @throws IllegalStateException when the provider does not work here
    */
@@ -28,12 +38,7 @@ record Entrant(String name, Sandbox sandbox, Provider provider, Trial trial)
         if (provider.health() instanceof Health.Unhealthy unhealthy) {
           throw new IllegalStateException("unhealthy: " + unhealthy.reason());
         }
-        SandboxSpec spec =
-            SandboxSpec.builder(SandboxId.random(new SecureRandom()))
-                .ttl(Duration.ofHours(2))
-                .linger(Duration.ZERO)
-                .build();
-        return new Entrant(factory.name(), provider.create(spec), provider, trial);
+        return new Entrant(trial, provider);
       } catch (RuntimeException e) {
         provider.close();
         throw e;
@@ -44,10 +49,42 @@ record Entrant(String name, Sandbox sandbox, Provider provider, Trial trial)
     }
   }
 
+  String name() {
+    return trial.factory().name();
+  }
+
+  Trial trial() {
+    return trial;
+  }
+
+  Provider provider() {
+    return provider;
+  }
+
+  /** Returns a spec for one more sandbox, which ends when this process does. */
+  SandboxSpec spec() {
+    return SandboxSpec.builder(SandboxId.random(RANDOM))
+        .ttl(Duration.ofHours(2))
+        .linger(Duration.ZERO)
+        .build();
+  }
+
+  /** Returns the sandbox that benchmarks share which do not make their own. */
+  synchronized Sandbox sandbox() {
+    Sandbox known = sandbox;
+    if (known == null) {
+      known = provider.create(spec());
+      sandbox = known;
+    }
+    return known;
+  }
+
   @Override
-  public void close() {
+  public synchronized void close() {
     try {
-      provider.destroy(sandbox.id(), Destroy.FORCE);
+      if (sandbox != null) {
+        provider.destroy(sandbox.id(), Destroy.FORCE);
+      }
       provider.close();
     } finally {
       trial.close();

@@ -14,6 +14,7 @@ import java.util.OptionalDouble;
  * @param reference whose median is the 1 of the ratios
  * @param workEach what one iteration does, in the unit of {@link Result#perSecond}
  * @param warmUp iterations before the clock counts, enough for the JIT to settle
+ * @param afterwards what to call the cleaning up in the results; empty when it is not reported
  */
 record Event(
     String benchmark,
@@ -22,22 +23,34 @@ record Event(
     int n,
     int warmUp,
     double workEach,
-    List<Contestant> contestants) {
+    List<Contestant> contestants,
+    String afterwards) {
   private static final int ROUNDS = 10;
+
+  Event(
+      String benchmark,
+      String reference,
+      int concurrency,
+      int n,
+      int warmUp,
+      double workEach,
+      List<Contestant> contestants) {
+    this(benchmark, reference, concurrency, n, warmUp, workEach, contestants, "");
+  }
 
   /** Plays it; a contestant that fails leaves, and {@code absent} learns why. */
   List<Result> play(List<Absent> absent) throws InterruptedException {
     Map<Contestant, Samples> times = new LinkedHashMap<>();
     for (Contestant contestant : contestants) {
       times.put(contestant, Samples.NONE);
-      turn(contestant, warmUp, times, absent);
+      turn(contestant, contestant.share(warmUp), times, absent);
       times.replace(contestant, Samples.NONE);
     }
     int rounds = Math.min(ROUNDS, n);
     for (int round = 0; round < rounds; round++) {
-      int share = n * (round + 1) / rounds - n * round / rounds;
       for (Contestant contestant : contestants) {
-        turn(contestant, share, times, absent);
+        int all = contestant.share(n);
+        turn(contestant, all * (round + 1) / rounds - all * round / rounds, times, absent);
       }
     }
     return results(times);
@@ -59,6 +72,17 @@ record Event(
   }
 
   private List<Result> results(Map<Contestant, Samples> times) {
+    List<Result> results = results(benchmark, times);
+    if (!afterwards.isEmpty()) {
+      Map<Contestant, Samples> after = new LinkedHashMap<>();
+      times.forEach((contestant, samples) -> after.put(contestant, samples.afterwards()));
+      after.values().removeIf(samples -> samples.count() == 0);
+      results.addAll(results(afterwards, after));
+    }
+    return results;
+  }
+
+  private List<Result> results(String name, Map<Contestant, Samples> times) {
     OptionalDouble one =
         times.entrySet().stream()
             .filter(entry -> entry.getKey().name().equals(reference))
@@ -69,11 +93,12 @@ record Event(
         (contestant, samples) ->
             results.add(
                 new Result(
-                    benchmark,
+                    name,
                     contestant.name(),
                     concurrency,
                     samples.count(),
                     samples.medianMs(),
+                    samples.p90Ms(),
                     samples.p99Ms(),
                     samples.perSecond(workEach),
                     one.isPresent()

@@ -5,6 +5,7 @@ import dev.isola.spi.exec.ExecResult;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Runs {@code /bin/true} in a sandbox that is there already: what a command costs. */
 final class ExecEvents {
@@ -15,7 +16,7 @@ final class ExecEvents {
 
   private ExecEvents() {}
 
-  static List<Event> of(Arena arena, Plan plan) {
+  static List<Event> of(Arena arena, Plan plan) throws InterruptedException {
     List<Contestant> contestants = new ArrayList<>();
     arena
         .raw()
@@ -32,6 +33,13 @@ final class ExecEvents {
                                 PROGRAM))));
     if (arena.has("processbuilder")) {
       contestants.add(Contestant.timed("processbuilder", ExecEvents::process));
+    }
+    for (Map.Entry<String, Peer> peer : arena.peers().entrySet()) {
+      try {
+        contestants.addAll(peer.getValue().executing());
+      } catch (IOException e) {
+        arena.absent().add(new Absent(peer.getKey(), "failed in exec: " + e.getMessage()));
+      }
     }
     for (Entrant entrant : arena.entrants()) {
       contestants.add(Contestant.timed(entrant.name(), () -> run(entrant)));

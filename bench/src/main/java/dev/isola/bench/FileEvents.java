@@ -41,7 +41,7 @@ final class FileEvents {
     byte[] block = new byte[1 << 20];
     new Random(1).nextBytes(block);
     try (OutputStream out = new FileOutputStream(source.toFile())) {
-      for (long left = plan.size(); left > 0; left -= block.length) {
+      for (long left = plan.sizes().bytes(); left > 0; left -= block.length) {
         out.write(block, 0, (int) Math.min(left, block.length));
       }
     }
@@ -89,7 +89,7 @@ final class FileEvents {
         OutputStream out = new FileOutputStream(target.toFile())) {
       in.transferTo(out);
     }
-    if (Files.size(target) != plan.size()) {
+    if (Files.size(target) != plan.sizes().bytes()) {
       throw new IOException("only " + Files.size(target) + " bytes were read");
     }
   }
@@ -125,6 +125,6 @@ final class FileEvents {
   }
 
   private Event event(String name, List<Contestant> contestants) {
-    return new Event(name, "cp", 1, plan.n().orElse(N), 1, plan.size(), contestants);
+    return new Event(name, "cp", 1, plan.n().orElse(N), 1, plan.sizes().bytes(), contestants);
   }
 }

@@ -23,7 +23,7 @@ final class FloodEvents {
   }
 
   static List<Event> of(Arena arena, Plan plan) {
-    FloodEvents events = new FloodEvents(plan.size());
+    FloodEvents events = new FloodEvents(plan.sizes().bytes());
     List<Contestant> contestants = new ArrayList<>();
     arena
         .raw()
@@ -34,7 +34,8 @@ final class FloodEvents {
     for (Entrant entrant : arena.entrants()) {
       contestants.add(Contestant.timed(entrant.name(), () -> events.execution(entrant)));
     }
-    return List.of(new Event("flood", "raw", 1, plan.n().orElse(N), 1, plan.size(), contestants));
+    return List.of(
+        new Event("flood", "raw", 1, plan.n().orElse(N), 1, plan.sizes().bytes(), contestants));
   }
 
   private Samples raw(RawProgram program, int n) throws IOException, InterruptedException {

@@ -10,7 +10,10 @@ import java.util.Map;
 final class Machine {
   private final double loadBefore = load();
 
-  Map<String, Object> json() {
+  /**
+   * @param versions of whoever takes part besides us
+   */
+  Map<String, Object> json(Map<String, String> versions) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("cpus", Runtime.getRuntime().availableProcessors());
     json.put("cpu", field("/proc/cpuinfo", "model name"));
@@ -18,6 +21,7 @@ final class Machine {
     json.put("kernel", System.getProperty("os.version", ""));
     json.put("architecture", System.getProperty("os.arch", ""));
     json.put("java", Runtime.version().toString());
+    json.put("versions", versions);
     json.put("loadBefore", Rounded.of(loadBefore, 2));
     json.put("loadAfter", Rounded.of(load(), 2));
     return json;

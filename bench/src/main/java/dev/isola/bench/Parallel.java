@@ -36,7 +36,9 @@ final class Parallel {
       }
       return Samples.of(System.nanoTime() - start, nanos);
     } catch (ExecutionException e) {
-      throw new IOException(String.valueOf(e.getCause()), e.getCause());
+      Throwable cause = e.getCause();
+      String why = cause instanceof IOException ? cause.getMessage() : String.valueOf(cause);
+      throw new IOException(why, cause);
     }
   }
 }

@@ -5,16 +5,30 @@ import java.util.List;
 import java.util.Map;
 
 /** What came out: results, who was absent, and on which machine. */
-public record Report(List<Result> results, List<Absent> absent, Map<String, Object> machine) {
+public record Report(
+    List<Result> results,
+    List<Comparison> comparisons,
+    List<Density> densities,
+    List<Absent> absent,
+    Map<String, Object> machine) {
   public Report {
     results = List.copyOf(results);
-    absent = List.copyOf(absent);
+    comparisons = List.copyOf(comparisons);
+    densities = List.copyOf(densities);
+    absent = absent.stream().distinct().toList();
+  }
+
+  /** Returns true when nobody could be measured. */
+  public boolean isEmpty() {
+    return results.isEmpty() && densities.isEmpty();
   }
 
   /** Returns the report as maps, lists, text and numbers; an empty ratio as an empty Optional. */
   public Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("results", results.stream().map(Result::json).toList());
+    json.put("comparisons", comparisons.stream().map(Comparison::json).toList());
+    json.put("density", densities.stream().map(Density::json).toList());
     json.put("absent", absent.stream().map(Absent::json).toList());
     json.put("machine", machine);
     return json;

@@ -17,6 +17,7 @@ public record Result(
     int concurrency,
     int n,
     double medianMs,
+    double p90Ms,
     double p99Ms,
     double perSecond,
     OptionalDouble ratio) {
@@ -28,6 +29,7 @@ public record Result(
     json.put("concurrency", concurrency);
     json.put("n", n);
     json.put("medianMs", Rounded.of(medianMs, 4));
+    json.put("p90Ms", Rounded.of(p90Ms, 4));
     json.put("p99Ms", Rounded.of(p99Ms, 4));
     json.put("perSecond", Rounded.of(perSecond, 1));
     json.put(

@@ -6,9 +6,12 @@ import java.util.Arrays;
  * How long each iteration took.
  *
  * @param wallNanos how long all of them took together, however many went on at once
+ * @param after how long it took to clean up after each, where somebody wants to know; not part of
+ *     the others
  */
-record Samples(Nanos each, long wallNanos) {
-  static final Samples NONE = new Samples(new Nanos(), 0);
+record Samples(Nanos each, long wallNanos, Nanos after) {
+  private static final Nanos NOTHING = new Nanos();
+  static final Samples NONE = new Samples(NOTHING, 0, NOTHING);
 
   /** The times, in order of size. */
   static final class Nanos {
@@ -23,6 +26,10 @@ record Samples(Nanos each, long wallNanos) {
       return sorted.length;
     }
 
+    private long sum() {
+      return Arrays.stream(sorted).sum();
+    }
+
     private Nanos and(Nanos more) {
       long[] all = Arrays.copyOf(sorted, sorted.length + more.sorted.length);
       System.arraycopy(more.sorted, 0, all, sorted.length, more.sorted.length);
@@ -31,11 +38,20 @@ record Samples(Nanos each, long wallNanos) {
   }
 
   static Samples of(long wallNanos, long... nanos) {
-    return new Samples(new Nanos(nanos), wallNanos);
+    return new Samples(new Nanos(nanos), wallNanos, NOTHING);
+  }
+
+  Samples withAfter(long... nanos) {
+    return new Samples(each, wallNanos, new Nanos(nanos));
   }
 
   Samples and(Samples more) {
-    return new Samples(each.and(more.each), wallNanos + more.wallNanos);
+    return new Samples(each.and(more.each), wallNanos + more.wallNanos, after.and(more.after));
+  }
+
+  /** Returns what cleaning up took as samples of their own, one at a time. */
+  Samples afterwards() {
+    return new Samples(after, after.sum(), NOTHING);
   }
 
   int count() {
@@ -53,13 +69,21 @@ record Samples(Nanos each, long wallNanos) {
     return (low + high) / 2.0 / 1e6;
   }
 
-  /** Returns the smallest that at least 99 of 100 do not exceed. */
+  double p90Ms() {
+    return percentileMs(90);
+  }
+
   double p99Ms() {
+    return percentileMs(99);
+  }
+
+  /** Returns the smallest that at least so many of 100 do not exceed. */
+  private double percentileMs(int percent) {
     int n = count();
     if (n == 0) {
       throw new IllegalStateException("nothing was measured");
     }
-    int rank = (99 * n + 99) / 100;
+    int rank = (percent * n + 99) / 100;
     return each.sorted[rank - 1] / 1e6;
   }
 

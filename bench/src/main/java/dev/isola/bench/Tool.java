@@ -1,13 +1,19 @@
 package dev.isola.bench;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** Programs of this machine. */
 final class Tool {
+  private static final long PATIENCE_SECONDS = 60;
+  private static final int LONGEST_WORDS = 400;
+
   private Tool() {}
 
   static boolean installed(String name) {
@@ -20,7 +26,16 @@ final class Tool {
     return false;
   }
 
-  /** Runs a program that has to succeed. */
+  /**
+   * @throws IOException when it is not installed
+   */
+  static void need(String name) throws IOException {
+    if (!installed(name)) {
+      throw new IOException("not installed");
+    }
+  }
+
+  /** Runs a program that has to succeed and to say nothing. */
   static void run(String... words) throws IOException, InterruptedException {
     String said = output(List.of(words));
     if (!said.isEmpty()) {
@@ -28,14 +43,70 @@ final class Tool {
     }
   }
 
+  /**
+   * Runs a program that has to succeed. What it says is told when it fails; of what it leaves
+   * running nobody waits for the output.
+   *
+   * @param environment added to ours
+   */
+  static void run(Map<String, String> environment, List<String> words)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+    builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    try {
+      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        throw new IOException(
+            String.join(" ", words) + " took longer than " + PATIENCE_SECONDS + " s");
+      }
+      if (process.exitValue() != 0) {
+        throw new IOException(
+            words.getFirst() + " ended with " + process.exitValue() + ": " + said(process));
+      }
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static String said(Process process) throws IOException {
+    InputStream in = process.getInputStream();
+    byte[] words = in.readNBytes(Math.min(in.available(), LONGEST_WORDS));
+    return tidy(new String(words, StandardCharsets.UTF_8));
+  }
+
+  private static String tidy(String said) {
+    return said.strip().replaceAll("\\s+", " ");
+  }
+
+  /** Runs a program that removes something; when it fails, something is left, and is named. */
+  static void cleanUp(Map<String, String> environment, List<String> words) {
+    try {
+      run(environment, words);
+    } catch (IOException e) {
+      throw new IllegalStateException(
+          String.join(" ", words) + " failed, so something is left: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   /** Runs a program that has to succeed, and returns what it writes. */
   static String output(List<String> words) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
+    return output(Map.of(), words);
+  }
+
+  static String output(Map<String, String> environment, List<String> words)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+    builder.environment().putAll(environment);
+    Process process = builder.start();
     try {
+      process.getOutputStream().close();
       String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       int code = process.waitFor();
       if (code != 0) {
-        throw new IOException(words.getFirst() + " ended with " + code + ": " + said.strip());
+        throw new IOException(words.getFirst() + " ended with " + code + ": " + tidy(said));
       }
       return said;
     } finally {

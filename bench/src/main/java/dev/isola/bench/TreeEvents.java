@@ -44,7 +44,7 @@ final class TreeEvents {
   private void makeSource() throws IOException {
     Random random = new Random(2);
     byte[] content = new byte[FILE_SIZE];
-    for (int i = 0; i < plan.files(); i++) {
+    for (int i = 0; i < plan.sizes().files(); i++) {
       Path folder = source.resolve("folder" + i % FOLDERS);
       Files.createDirectories(folder);
       random.nextBytes(content);
@@ -66,7 +66,7 @@ final class TreeEvents {
     Process tar = pack();
     try (InputStream archive = tar.getInputStream()) {
       TreeSummary summary = files.importTree(THERE, archive, TreeLimits.DEFAULT);
-      if (summary.bytes() != (long) plan.files() * FILE_SIZE) {
+      if (summary.bytes() != (long) plan.sizes().files() * FILE_SIZE) {
         throw new IOException("only " + summary + " arrived");
       }
     }
@@ -140,6 +140,6 @@ final class TreeEvents {
   }
 
   private Event event(String name, List<Contestant> contestants) {
-    return new Event(name, "tar", 1, plan.n().orElse(N), 2, plan.files(), contestants);
+    return new Event(name, "tar", 1, plan.n().orElse(N), 2, plan.sizes().files(), contestants);
   }
 }

@@ -62,6 +62,48 @@ class EventTest {
     assertThat(absent).containsExactly(new Absent("bad", "failed in work: no room"));
   }
 
+  /** However fast its good rounds were, they are not shown as if it had done the work. */
+  @Test
+  void whoFailsLateHasNoFigures() throws InterruptedException {
+    AtomicInteger turn = new AtomicInteger();
+    Contestant failing =
+        new Contestant(
+            "one",
+            (n, concurrency) -> {
+              if (turn.incrementAndGet() > 3) {
+                throw new IOException("it broke");
+              }
+              return Samples.of(1, new long[n]);
+            });
+    List<Result> results = event(10, failing, taking("two", 5)).play(absent);
+    assertThat(results).extracting(Result::subject).containsExactly("two");
+    assertThat(results).extracting(Result::ratio).containsExactly(OptionalDouble.empty());
+    assertThat(absent).containsExactly(new Absent("one", "failed in work: it broke"));
+  }
+
+  @Test
+  void whoIsSlowDoesItLessOftenButOftenEnough() throws InterruptedException {
+    Contestant slow = taking("slow", 50).paced(40);
+    List<Result> results =
+        new Event("work", "one", 1, 2000, 1000, 1, List.of(taking("one", 1), slow)).play(absent);
+    assertThat(results).extracting(Result::n).containsExactly(2000, 50);
+    assertThat(turns.subList(0, 2)).containsExactly("one1000", "slow25");
+    assertThat(slow.share(100)).isEqualTo(20);
+    assertThat(slow.share(3)).isEqualTo(3);
+  }
+
+  @Test
+  void cleaningUpIsAResultOfItsOwnWhereItWasTimed() throws InterruptedException {
+    Contestant both =
+        new Contestant(
+            "one", (n, concurrency) -> Samples.of(8_000_000, 8_000_000).withAfter(2_000_000));
+    Event event = new Event("make", "two", 1, 1, 1, 1, List.of(both, taking("two", 4)), "unmake");
+    List<Result> results = event.play(absent);
+    assertThat(results).extracting(Result::benchmark).containsExactly("make", "make", "unmake");
+    assertThat(results).extracting(Result::medianMs).containsExactly(8.0, 4.0, 2.0);
+    assertThat(results.getLast().ratio()).isEmpty();
+  }
+
   @Test
   void severalAtOnceDoItAsOftenAsAsked() throws IOException, InterruptedException {
     AtomicInteger count = new AtomicInteger();

@@ -27,6 +27,26 @@ class SamplesTest {
   }
 
   @Test
+  void p90IsTheNearestRank() {
+    long[] ten = LongStream.rangeClosed(1, 10).map(i -> i * MS).toArray();
+    assertThat(Samples.of(1, ten).p90Ms()).isEqualTo(9.0);
+    assertThat(Samples.of(1, 3 * MS).p90Ms()).isEqualTo(3.0);
+    assertThatThrownBy(Samples.NONE::p90Ms).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void cleaningUpIsCountedBesideAndNotWithin() {
+    Samples both =
+        Samples.of(5 * MS, 5 * MS).withAfter(MS).and(Samples.of(7 * MS, 7 * MS).withAfter(3 * MS));
+    assertThat(both.medianMs()).isEqualTo(6.0);
+    assertThat(both.wallNanos()).isEqualTo(12 * MS);
+    assertThat(both.afterwards().count()).isEqualTo(2);
+    assertThat(both.afterwards().medianMs()).isEqualTo(2.0);
+    assertThat(both.afterwards().wallNanos()).isEqualTo(4 * MS);
+    assertThat(Samples.of(1, 1).afterwards().count()).isZero();
+  }
+
+  @Test
   void rateIsByTheWallAndNotBySummedTimes() {
     Samples twoAtOnce = Samples.of(500 * MS, 500 * MS, 500 * MS);
     assertThat(twoAtOnce.perSecond(1)).isEqualTo(4.0);

@@ -6,8 +6,8 @@ import dev.isola.host.cgroup.Reading;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
 import dev.isola.host.network.BridgeNetwork;
-import dev.isola.link.AgentBinary;
 import dev.isola.link.BootRecord;
+import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.Booter;
@@ -78,14 +78,17 @@ public final class IsolatedBooter implements Booter {
   private final ImageStore images;
   private final ControlGroups groups = ControlGroups.ofThisMachine();
   private final BridgeNetwork bridge;
-  private final Path programs;
+  private final InstalledProgram agent;
+  private final InstalledProgram launcher;
 
   public IsolatedBooter(ProviderContext context, Isolator isolator) {
     this.context = context;
     this.isolator = isolator;
     this.images = new ImageStore(context.shared());
     this.bridge = new BridgeNetwork(context.instance());
-    this.programs = context.dataFolder().resolve("bin");
+    Path programs = context.dataFolder().resolve("bin");
+    this.agent = InstalledProgram.agent(programs);
+    this.launcher = InstalledProgram.launcher(programs);
   }
 
   @Override
@@ -135,8 +138,8 @@ public final class IsolatedBooter implements Booter {
   @Override
   public Health health() {
     try {
-      AgentBinary.install(programs);
-      AgentBinary.installLauncher(programs);
+      agent.path();
+      launcher.path();
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
     }
@@ -173,20 +176,20 @@ public final class IsolatedBooter implements Booter {
     group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
     plan.step("score", AGENT_SCORE);
 
-    List<String> agent = agentWords(spec.id());
+    List<String> words = agentWords(spec.id());
     int descriptor = LISTEN_FD;
     if (isolator.socketFolder().isEmpty()) {
       plan.step("listen", folder.socket().toString(), Integer.toString(descriptor));
-      agent.addAll(List.of("--listen-fd", Integer.toString(descriptor++)));
-      descriptor = events(plan, agent, "--memory-events-fd", group.memoryEvents(), descriptor);
-      descriptor = events(plan, agent, "--process-events-fd", group.processEvents(), descriptor);
+      words.addAll(List.of("--listen-fd", Integer.toString(descriptor++)));
+      descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
+      descriptor = events(plan, words, "--process-events-fd", group.processEvents(), descriptor);
     }
     new SandboxRoot(
             spec,
             folder,
             users,
             image,
-            AgentBinary.install(programs),
+            agent.path(),
             List.of(context.shared(), context.dataFolder()),
             context.shared().resolve("volumes"),
             network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
@@ -206,7 +209,7 @@ public final class IsolatedBooter implements Booter {
     isolator.plan(
         plan,
         new Isolator.Staged(
-            spec, folder, users, network.mode(), image.isPresent(), agent, descriptor - LISTEN_FD));
+            spec, folder, users, network.mode(), image.isPresent(), words, descriptor - LISTEN_FD));
     byte[] encoded = plan.encode();
     save(planFile(folder), encoded);
     return start(spec.id(), folder, encoded, booting.patience());
@@ -277,15 +280,15 @@ public final class IsolatedBooter implements Booter {
 
   private AgentProcess start(SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
       throws IOException {
-    String launcher = AgentBinary.installLauncher(programs).toString();
+    List<String> words = List.of(launcher.path().toString());
     if (isolator.socketFolder().isEmpty()) {
-      return AgentStarter.start(id, List.of(launcher), plan, patience);
+      return AgentStarter.start(id, words, plan, patience);
     }
     SocketFolder shared = new SocketFolder(folder, Users.of(context.instance(), id));
     shared.open();
-    AgentProcess agent = AgentStarter.start(id, List.of(launcher), plan, patience);
+    AgentProcess process = AgentStarter.start(id, words, plan, patience);
     shared.close();
-    return agent;
+    return process;
   }
 
   @Override

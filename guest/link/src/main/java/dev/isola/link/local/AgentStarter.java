@@ -1,7 +1,7 @@
 package dev.isola.link.local;
 
-import dev.isola.link.AgentBinary;
 import dev.isola.link.BootRecord;
+import dev.isola.link.InstalledProgram;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -9,7 +9,6 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -27,12 +26,11 @@ public final class AgentStarter {
       Pattern.compile("ready pid=(\\d+) start=(\\d+) namespaces=(\\S+)");
   private static final int LONGEST_ANSWER = 1024;
 
-  private final Path binaries;
+  private final InstalledProgram agent;
   private final String instance;
-  private volatile @Nullable Path installed;
 
   public AgentStarter(Path binaries, String instance) {
-    this.binaries = binaries;
+    this.agent = InstalledProgram.agent(binaries);
     this.instance = instance;
   }
 
@@ -83,12 +81,7 @@ public final class AgentStarter {
 
   /** Returns the agent's program, put in place when it is not; its content is looked at once. */
   public Path binary() {
-    Path known = installed;
-    if (known == null || !Files.isExecutable(known)) {
-      known = AgentBinary.install(binaries);
-      installed = known;
-    }
-    return known;
+    return agent.path();
   }
 
   /** Tries whether this machine lets an agent have namespaces. */

@@ -161,7 +161,7 @@ public final class LocalProvider implements Provider {
     record.write(folder.record());
     AgentSandbox sandbox = sandbox(new Known(folder, record), LinkOptions.DEFAULT);
     attached.put(spec.id(), sandbox);
-    sandbox.ping();
+    sandbox.connect();
     booter.verify(new Booted(sandbox, folder, agent));
     seed(sandbox, spec);
     initialize(sandbox, spec, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
@@ -307,10 +307,11 @@ public final class LocalProvider implements Provider {
 
   /**
    * What an owner left behind that never comes back: it was killed before it could destroy its
-   * sandbox. What cannot be removed now goes on showing in the inventory.
+   * sandbox. What cannot be removed now goes on showing in the inventory. Those that this process
+   * has are not looked at: with many of them that would be most of the work of making one more.
    */
   private void removeWhatShortLivedOwnersLeft() {
-    for (Known known : folders.all(context.instance().value())) {
+    for (Known known : folders.all(context.instance().value(), attached.keySet())) {
       if (known.record().abandoned()) {
         try {
           booter.release(known.record().id(), known.folder());

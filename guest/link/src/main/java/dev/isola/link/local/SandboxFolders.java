@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** All sandboxes of this instance, as their folders tell. */
 record SandboxFolders(Path path) {
@@ -30,12 +32,21 @@ record SandboxFolders(Path path) {
    * Returns every sandbox of {@code instance} that was written down; others are not ours to see.
    */
   List<Known> all(String instance) {
+    return all(instance, Set.of());
+  }
+
+  /** Like {@link #all(String)}, without those of {@code except}, which are not even read. */
+  List<Known> all(String instance, Set<SandboxId> except) {
+    Set<String> names = except.stream().map(SandboxId::value).collect(Collectors.toSet());
     List<Known> found = new ArrayList<>();
     if (!Files.isDirectory(path)) {
       return found;
     }
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
       for (Path entry : entries) {
+        if (names.contains(entry.getFileName().toString())) {
+          continue;
+        }
         read(new SandboxFolder(entry))
             .filter(known -> known.record().instance().equals(instance))
             .ifPresent(found::add);

@@ -1,0 +1,43 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+
+/** {@code bwrap} alone: namespaces around a command, without limits, agent or record. */
+record BareBubblewrap(String version) implements Peer {
+  private static final List<String> RUN =
+      List.of(
+          "bwrap",
+          "--unshare-all",
+          "--ro-bind",
+          "/",
+          "/",
+          "--proc",
+          "/proc",
+          "--dev",
+          "/dev",
+          "--new-session",
+          "--die-with-parent",
+          "true");
+
+  static Peer open() throws IOException, InterruptedException {
+    Tool.need("bwrap");
+    String version = Tool.output(Map.of(), List.of("bwrap", "--version")).strip();
+    Tool.run(Map.of(), RUN);
+    return new BareBubblewrap(version);
+  }
+
+  @Override
+  public List<Contestant> creating() {
+    return List.of(Contestant.timed("bwrap", () -> Tool.run(Map.of(), RUN)));
+  }
+
+  @Override
+  public List<Contestant> executing() {
+    return List.of(); // it has no command for that
+  }
+
+  @Override
+  public void close() {}
+}

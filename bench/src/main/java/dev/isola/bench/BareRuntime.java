@@ -1,0 +1,118 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** An OCI runtime alone: {@code runc run} of a bundle, with no engine around it. */
+final class BareRuntime implements Peer {
+  private static final int SLOWER = 20;
+  private static final String UP = "isola-bench-up";
+
+  private final String runtime;
+  private final List<String> command;
+  private final Bundle once;
+  private final Bundle upBundle;
+  private final String version;
+  private final AtomicInteger runs = new AtomicInteger();
+  private boolean up;
+
+  private BareRuntime(
+      String runtime, List<String> command, Bundle once, Bundle upBundle, String version) {
+    this.runtime = runtime;
+    this.command = command;
+    this.once = once;
+    this.upBundle = upBundle;
+    this.version = version;
+  }
+
+  /**
+   * @throws IOException when it is not installed, or does not run here
+   */
+  static Peer open(String runtime, Arena arena) throws IOException, InterruptedException {
+    Tool.need(runtime);
+    RawProgram raw =
+        arena
+            .program()
+            .orElseThrow(() -> new IOException("there is no program to run in it (make -C bench)"));
+    Path folder = arena.folder().resolve(runtime);
+    Path root = Bundle.root(arena.folder(), raw);
+    Bundle once = Bundle.make(folder.resolve("true"), root, "/bin/true");
+    Bundle up = Bundle.make(folder.resolve("pause"), root, "/bin/pause");
+    String version =
+        Tool.output(Map.of(), List.of(runtime, "--version")).lines().findFirst().orElse("");
+    List<String> plain = command(runtime, folder.resolve("state"));
+    BareRuntime found = new BareRuntime(runtime, plain, once, up, version);
+    try {
+      found.runOnce();
+      return found;
+    } catch (IOException e) {
+      // Some refuse a machine that has both versions of control groups; without the second they
+      // run.
+      List<String> alone = new ArrayList<>(List.of(raw.path().toString(), "without-cgroup2"));
+      alone.addAll(plain);
+      BareRuntime second =
+          new BareRuntime(runtime, alone, once, up, version + " (cgroup2 hidden from it)");
+      try {
+        second.runOnce();
+        return second;
+      } catch (IOException again) {
+        e.addSuppressed(again);
+        throw e;
+      }
+    }
+  }
+
+  private static List<String> command(String runtime, Path state) {
+    List<String> words = new ArrayList<>(List.of(runtime, "--root", state.toString()));
+    if (runtime.equals("runsc")) {
+      words.add("--network=none");
+    }
+    return words;
+  }
+
+  @Override
+  public String version() {
+    return version;
+  }
+
+  @Override
+  public List<Contestant> creating() {
+    return List.of(Contestant.timed(runtime + " run", this::runOnce));
+  }
+
+  private void runOnce() throws IOException, InterruptedException {
+    run("run", "--bundle", once.path().toString(), "isola-bench-" + runs.incrementAndGet());
+  }
+
+  @Override
+  public List<Contestant> executing() throws IOException, InterruptedException {
+    if (!up) {
+      up = true;
+      run("run", "--detach", "--bundle", upBundle.path().toString(), UP);
+    }
+    return List.of(
+        Contestant.timed(runtime + " exec", () -> run("exec", UP, "/bin/true")).paced(SLOWER));
+  }
+
+  private void run(String... words) throws IOException, InterruptedException {
+    Tool.run(Map.of(), words(words));
+  }
+
+  private List<String> words(String... words) {
+    List<String> all = new ArrayList<>(command);
+    all.addAll(List.of(words));
+    return all;
+  }
+
+  @Override
+  public void close() {
+    if (up) {
+      Tool.cleanUp(Map.of(), words("delete", "--force", UP));
+      up = false;
+    }
+  }
+}

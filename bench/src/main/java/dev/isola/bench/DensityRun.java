@@ -1,0 +1,169 @@
+package dev.isola.bench;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.testing.census.Census;
+import dev.isola.testing.census.LeakCensus;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Keeps many sandboxes of one provider alive at once, looks at them, and removes them all. */
+final class DensityRun {
+  private static final Command TRUE = Command.argv("/bin/true");
+
+  private final Entrant entrant;
+  private final int count;
+  private final Residents residents = new Residents(Path.of("/proc"));
+  private final List<Sandbox> alive = new ArrayList<>();
+
+  DensityRun(Entrant entrant, int count) {
+    this.entrant = entrant;
+    this.count = count;
+  }
+
+  /**
+   * @throws IOException when a sandbox cannot be made or looked at; none is left then either
+   */
+  Density run() throws IOException {
+    warmUp();
+    LeakCensus census = new LeakCensus(entrant.trial().instance(), entrant.trial().data());
+    Census before = census.take();
+    Own own = own();
+    Samples created = Samples.NONE;
+    Samples destroyed = Samples.NONE;
+    Look look;
+    Own grown;
+    int answered;
+    try {
+      for (int i = 0; i < count; i++) {
+        long start = System.nanoTime();
+        Sandbox sandbox = entrant.provider().create(entrant.spec());
+        long taken = System.nanoTime() - start;
+        alive.add(sandbox);
+        created = created.and(Samples.of(taken, taken));
+      }
+      answered = ask(); // first: a sandbox that has worked is larger than one that has not
+      look = look();
+      grown = own();
+    } finally {
+      destroyed = destroyAll();
+    }
+    return new Density(
+        entrant.name(),
+        count,
+        answered,
+        look.processes(),
+        look.privateBytes(),
+        look.privateBytesMost(),
+        look.chargedBytes(),
+        (grown.privateBytes() - own.privateBytes()) / count,
+        (grown.heapBytes() - own.heapBytes()) / count,
+        created.medianMs(),
+        destroyed.medianMs(),
+        census.leakedSince(before));
+  }
+
+  /** The first one loads and compiles what the others use. */
+  private void warmUp() {
+    Sandbox sandbox = entrant.provider().create(entrant.spec());
+    try {
+      sandbox.run(TRUE);
+    } finally {
+      entrant.provider().destroy(sandbox.id(), Destroy.FORCE);
+    }
+  }
+
+  private record Look(
+      double processes, long privateBytes, long privateBytesMost, OptionalLong chargedBytes) {}
+
+  private Look look() throws IOException {
+    Map<String, List<Long>> found =
+        residents.of(alive.stream().map(sandbox -> sandbox.id().value()).toList());
+    long[] processes = new long[alive.size()];
+    long[] bytes = new long[alive.size()];
+    for (int i = 0; i < bytes.length; i++) {
+      List<Long> pids = found.getOrDefault(alive.get(i).id().value(), List.of());
+      processes[i] = pids.size();
+      for (long pid : pids) {
+        bytes[i] +=
+            residents
+                .privateBytes(Long.toString(pid))
+                .orElseThrow(
+                    () -> new IOException("the memory of process " + pid + " cannot be read"));
+      }
+    }
+    Arrays.sort(processes);
+    Arrays.sort(bytes);
+    return new Look(median(processes), median(bytes), bytes[bytes.length - 1], charged());
+  }
+
+  private OptionalLong charged() {
+    if (!entrant.provider().info().support().enforcedLimits().contains(LimitKind.MEMORY)) {
+      return OptionalLong.empty();
+    }
+    long[] charged = new long[alive.size()];
+    for (int i = 0; i < charged.length; i++) {
+      Optional<UsageReporting> reporting = alive.get(i).as(UsageReporting.class);
+      if (reporting.isEmpty()) {
+        return OptionalLong.empty();
+      }
+      charged[i] = reporting.get().usage().memoryBytes();
+    }
+    Arrays.sort(charged);
+    return OptionalLong.of(median(charged));
+  }
+
+  private static long median(long[] sorted) {
+    return sorted[sorted.length / 2];
+  }
+
+  private int ask() {
+    int answered = 0;
+    for (Sandbox sandbox : alive) {
+      try {
+        if (sandbox.run(TRUE).succeeded()) {
+          answered++;
+        }
+      } catch (SandboxException e) {
+        // It did not answer: it is not counted.
+      }
+    }
+    return answered;
+  }
+
+  private Samples destroyAll() {
+    Samples samples = Samples.NONE;
+    for (Sandbox sandbox : alive) {
+      long start = System.nanoTime();
+      entrant.provider().destroy(sandbox.id(), Destroy.FORCE);
+      long taken = System.nanoTime() - start;
+      samples = samples.and(Samples.of(taken, taken));
+    }
+    alive.clear();
+    return samples;
+  }
+
+  private record Own(long privateBytes, long heapBytes) {}
+
+  /** Returns the memory of this process, once its garbage is collected. */
+  private Own own() throws IOException {
+    System.gc();
+    long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    return new Own(
+        residents
+            .privateBytes("self")
+            .orElseThrow(() -> new IOException("the kernel does not tell the memory of a process")),
+        heap);
+  }
+}

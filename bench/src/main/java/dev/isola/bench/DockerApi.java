@@ -1,0 +1,164 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Docker's engine by its API, over its unix socket: what a program does that does not start {@code
+ * docker} each time. Connections are kept.
+ */
+final class DockerApi implements Peer {
+  private static final int SLOWER = 40;
+  private static final String SCHEME = "unix://";
+
+  private final Path socket;
+  private final String image;
+  private final Queue<UnixHttp> idle = new ConcurrentLinkedQueue<>();
+  private String version = "";
+  private String container = "";
+
+  private DockerApi(Path socket, String image) {
+    this.socket = socket;
+    this.image = image;
+  }
+
+  /**
+   * @throws IOException when no engine answers there, or the image is not there
+   */
+  static DockerApi open(Plan.Engines engines) throws IOException {
+    if (!engines.docker().startsWith(SCHEME)) {
+      throw new IOException("only an engine on a unix socket is measured, not " + engines.docker());
+    }
+    DockerApi api =
+        new DockerApi(Path.of(engines.docker().substring(SCHEME.length())), engines.image());
+    try {
+      api.version = field(api.ask("GET", "/version", "", 200), "Version");
+      api.ask("GET", "/images/" + api.image + "/json", "", 200);
+      return api;
+    } catch (IOException e) {
+      api.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public String version() {
+    return "engine " + version;
+  }
+
+  @Override
+  public List<Contestant> creating() {
+    return List.of(new Contestant("docker-api run", this::creations));
+  }
+
+  private Samples creations(int n, int concurrency) throws IOException {
+    Samples samples = Samples.NONE;
+    for (int i = 0; i < n; i++) {
+      long start = System.nanoTime();
+      String id = create("\"true\"");
+      long after = start;
+      try {
+        ask("POST", "/containers/" + id + "/start", "", 204);
+        String answer = ask("POST", "/containers/" + id + "/wait", "", 200);
+        after = System.nanoTime();
+        need(field(answer, "StatusCode"), "0");
+      } finally {
+        remove(id);
+      }
+      samples =
+          samples.and(
+              Samples.of(after - start, after - start).withAfter(System.nanoTime() - after));
+    }
+    return samples;
+  }
+
+  private String create(String words) throws IOException {
+    String body = "{\"Image\":\"" + image + "\",\"Cmd\":[" + words + "]}";
+    return field(ask("POST", "/containers/create", body, 201), "Id");
+  }
+
+  private void remove(String id) throws IOException {
+    ask("DELETE", "/containers/" + id + "?force=1&v=1", "", 204);
+  }
+
+  @Override
+  public List<Contestant> executing() throws IOException {
+    if (container.isEmpty()) {
+      container = create("\"sleep\",\"7200\"");
+      ask("POST", "/containers/" + container + "/start", "", 204);
+    }
+    return List.of(Contestant.timed("docker-api exec", this::exec).paced(SLOWER));
+  }
+
+  private void exec() throws IOException {
+    String body = "{\"AttachStdout\":true,\"AttachStderr\":true,\"Cmd\":[\"true\"]}";
+    String id = field(ask("POST", "/containers/" + container + "/exec", body, 201), "Id");
+    // Answers with the output and ends when the command does.
+    ask("POST", "/exec/" + id + "/start", "{\"Detach\":false,\"Tty\":false}", 200);
+    need(field(ask("GET", "/exec/" + id + "/json", "", 200), "ExitCode"), "0");
+  }
+
+  private static void need(String code, String wanted) throws IOException {
+    if (!code.equals(wanted)) {
+      throw new IOException("true ended with " + code);
+    }
+  }
+
+  private String ask(String method, String path, String body, int wanted) throws IOException {
+    UnixHttp kept = idle.poll();
+    UnixHttp connection = kept == null ? UnixHttp.connect(socket) : kept;
+    boolean good = false;
+    try {
+      UnixHttp.Answer answer = connection.ask(method, path, body);
+      good = !connection.ended();
+      if (answer.status() != wanted) {
+        throw new IOException(
+            method
+                + " "
+                + path
+                + " was answered with "
+                + answer.status()
+                + " "
+                + answer.body().strip());
+      }
+      return answer.body();
+    } finally {
+      if (good) {
+        idle.add(connection);
+      } else {
+        connection.close();
+      }
+    }
+  }
+
+  /** Returns a field of an answer: text or a number; the first of its name. */
+  static String field(String json, String name) throws IOException {
+    Matcher found =
+        Pattern.compile("\"" + Pattern.quote(name) + "\"\\s*:\\s*(?:\"([^\"]*)\"|(-?\\d+))")
+            .matcher(json);
+    if (!found.find()) {
+      throw new IOException("the answer has no " + name + ": " + json.strip());
+    }
+    return found.group(1) == null ? found.group(2) : found.group(1);
+  }
+
+  @Override
+  public void close() {
+    try {
+      if (!container.isEmpty()) {
+        remove(container);
+        container = "";
+      }
+      for (UnixHttp connection = idle.poll(); connection != null; connection = idle.poll()) {
+        connection.close();
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("a container is left: " + container, e);
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/** An engine's own command line, as a person types it: {@code docker run --rm IMAGE true}. */
+final class EngineCommand implements Peer {
+  private static final int SLOWER = 40;
+  private static final String A_WHILE = "7200";
+
+  private final String command;
+  private final String version;
+  private final String image;
+  private final Map<String, String> environment;
+  private final boolean bridged;
+  private String container = "";
+
+  private EngineCommand(
+      String command,
+      String version,
+      String image,
+      Map<String, String> environment,
+      boolean bridged) {
+    this.command = command;
+    this.version = version;
+    this.image = image;
+    this.environment = environment;
+    this.bridged = bridged;
+  }
+
+  /**
+   * @throws IOException when the command is not installed, no engine answers it, or the image is
+   *     not there
+   */
+  static Peer docker(Plan.Engines engines) throws IOException, InterruptedException {
+    Map<String, String> environment = Map.of("DOCKER_HOST", engines.docker());
+    Tool.need("docker");
+    String version =
+        Tool.output(
+            environment,
+            List.of(
+                "docker",
+                "version",
+                "--format",
+                "client {{.Client.Version}}, engine {{.Server.Version}}"));
+    return new EngineCommand("docker", version.strip(), engines.image(), environment, true)
+        .withImage();
+  }
+
+  /** Like {@link #docker}; podman has no engine of its own to be found. */
+  static Peer podman(Plan.Engines engines) throws IOException, InterruptedException {
+    Tool.need("podman");
+    String version =
+        Tool.output(
+            Map.of(),
+            List.of(
+                "podman", "info", "--format", "{{.Version.Version}}, {{.Host.OCIRuntime.Name}}"));
+    return new EngineCommand("podman", version.strip(), engines.image(), Map.of(), false)
+        .withImage();
+  }
+
+  private Peer withImage() throws IOException, InterruptedException {
+    try {
+      run("image", "inspect", "--format", "{{.Id}}", image);
+    } catch (IOException e) {
+      throw new IOException(
+          "has no image " + image + "; " + command + " pull it, or name another with --image", e);
+    }
+    return this;
+  }
+
+  @Override
+  public String version() {
+    return version;
+  }
+
+  @Override
+  public List<Contestant> creating() {
+    List<Contestant> contestants = new ArrayList<>();
+    contestants.add(Contestant.timed(command + " run", () -> run("run", "--rm", image, "true")));
+    if (bridged) {
+      // What a sandbox without a network is to be compared with.
+      contestants.add(
+          Contestant.timed(
+              command + " run, no net",
+              () -> run("run", "--rm", "--network", "none", image, "true")));
+    }
+    return contestants;
+  }
+
+  @Override
+  public List<Contestant> executing() throws IOException, InterruptedException {
+    if (container.isEmpty()) {
+      String name = "isola-bench-" + HexFormat.of().toHexDigits(new SecureRandom().nextLong());
+      run("run", "--detach", "--name", name, image, "sleep", A_WHILE);
+      container = name;
+    }
+    return List.of(
+        Contestant.timed(command + " exec", () -> run("exec", container, "true")).paced(SLOWER));
+  }
+
+  private void run(String... words) throws IOException, InterruptedException {
+    List<String> all = new ArrayList<>(List.of(command));
+    all.addAll(List.of(words));
+    Tool.run(environment, all);
+  }
+
+  @Override
+  public void close() {
+    if (!container.isEmpty()) {
+      Tool.cleanUp(environment, List.of(command, "rm", "--force", container));
+      container = "";
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The peers that are there. Nobody is started who does not run already. */
+final class Peers {
+  static final List<String> NAMES =
+      List.of("docker", "docker-api", "podman", "bwrap", "crun", "runc", "runsc");
+
+  private Peers() {}
+
+  /** Opens those the plan names; {@code absent} learns of the others, and why. */
+  static Map<String, Peer> open(Plan plan, Arena arena, List<Absent> absent)
+      throws InterruptedException {
+    Map<String, Peer> found = new LinkedHashMap<>();
+    for (String name : NAMES) {
+      if (plan.against().contains(name)) {
+        try {
+          found.put(name, open(name, plan.engines(), arena));
+        } catch (IOException e) {
+          absent.add(new Absent(name, String.valueOf(e.getMessage())));
+        }
+      }
+    }
+    return found;
+  }
+
+  private static Peer open(String name, Plan.Engines engines, Arena arena)
+      throws IOException, InterruptedException {
+    return switch (name) {
+      case "docker" -> EngineCommand.docker(engines);
+      case "docker-api" -> DockerApi.open(engines);
+      case "podman" -> EngineCommand.podman(engines);
+      case "bwrap" -> BareBubblewrap.open();
+      case "crun", "runc", "runsc" -> BareRuntime.open(name, arena);
+      default -> throw new IOException("there is no peer of this name");
+    };
+  }
+}

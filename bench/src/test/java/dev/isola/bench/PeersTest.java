@@ -1,0 +1,115 @@
+package dev.isola.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Peers that are not there, or fail, are named with the reason and have no figures. */
+class PeersTest {
+  private final List<Absent> absent = new ArrayList<>();
+
+  /** Answers as an engine does, whose commands end with {@code code}. */
+  private static String engine(String request, int code) {
+    String path = request.replaceAll("[?].*", "");
+    return switch (path) {
+      case "GET /version" -> FakeEngine.answer(200, "{\"Platform\":{},\"Version\":\"20.10\"}");
+      case "GET /images/box/json" -> FakeEngine.answer(200, "{}");
+      case "POST /containers/create" -> FakeEngine.answer(201, "{\"Id\":\"c0ffee\"}");
+      case "POST /containers/c0ffee/start", "DELETE /containers/c0ffee" ->
+          "HTTP/1.1 204 No Content\r\n\r\n";
+      case "POST /containers/c0ffee/wait" ->
+          FakeEngine.answer(200, "{\"Error\":null,\"StatusCode\":" + code + "}");
+      case "POST /containers/c0ffee/exec" -> FakeEngine.answer(201, "{\"Id\":\"e1\"}");
+      case "POST /exec/e1/start" -> "HTTP/1.0 200 OK\r\n\r\n";
+      case "GET /exec/e1/json" -> FakeEngine.answer(200, "{\"ExitCode\": " + code + "}");
+      default -> FakeEngine.answer(404, "{\"message\":\"no such thing\"}");
+    };
+  }
+
+  private static Plan.Engines at(FakeEngine engine, String image) {
+    return new Plan.Engines("unix://" + engine.socket(), image);
+  }
+
+  private List<Result> play(List<Contestant> contestants) throws InterruptedException {
+    return new Event("work", "none", 1, 2, 1, 1, contestants, "after").play(absent);
+  }
+
+  @Test
+  void theApiIsTimedToTheResultAndRemovalBesideIt() throws IOException, InterruptedException {
+    try (FakeEngine engine = new FakeEngine(request -> engine(request, 0))) {
+      DockerApi api = DockerApi.open(at(engine, "box"));
+      assertThat(api.version()).isEqualTo("engine 20.10");
+      assertThat(play(api.creating()))
+          .extracting(result -> result.benchmark() + " " + result.subject() + " " + result.n())
+          .containsExactly("work docker-api run 2", "after docker-api run 2");
+      assertThat(play(api.executing())).extracting(Result::n).containsExactly(2);
+      assertThat(absent).isEmpty();
+      api.close();
+      assertThat(engine.requests).last().isEqualTo("DELETE /containers/c0ffee?force=1&v=1");
+      assertThat(engine.requests.stream().filter(request -> request.startsWith("DELETE")))
+          .hasSize(4);
+    }
+  }
+
+  @Test
+  void aCommandThatFailsIsNoFastCommand() throws IOException, InterruptedException {
+    try (FakeEngine engine = new FakeEngine(request -> engine(request, 1));
+        DockerApi api = DockerApi.open(at(engine, "box"))) {
+      assertThat(play(api.creating())).isEmpty();
+      assertThat(play(api.executing())).isEmpty();
+      assertThat(absent)
+          .containsExactly(
+              new Absent("docker-api run", "failed in work: true ended with 1"),
+              new Absent("docker-api exec", "failed in work: true ended with 1"));
+    }
+  }
+
+  @Test
+  void anEngineThatIsNotThereIsNamed() throws IOException {
+    assertThatThrownBy(() -> DockerApi.open(new Plan.Engines("unix:///nowhere/s", "box")))
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith("nobody answers on /nowhere/s");
+    assertThatThrownBy(() -> DockerApi.open(new Plan.Engines("tcp://127.0.0.1:1", "box")))
+        .hasMessageContaining("only an engine on a unix socket");
+    try (FakeEngine engine = new FakeEngine(request -> engine(request, 0))) {
+      assertThatThrownBy(() -> DockerApi.open(at(engine, "nosuch")))
+          .hasMessageContaining("404")
+          .hasMessageContaining("no such thing");
+    }
+  }
+
+  @Test
+  void fieldsAreFoundInAnswers() throws IOException {
+    assertThat(DockerApi.field("{\"Id\":\"abc\",\"Warnings\":[]}", "Id")).isEqualTo("abc");
+    assertThat(DockerApi.field("{ \"StatusCode\" : -7 }", "StatusCode")).isEqualTo("-7");
+    assertThatThrownBy(() -> DockerApi.field("{\"Running\":true}", "ExitCode"))
+        .hasMessageContaining("has no ExitCode");
+  }
+
+  @Test
+  void aProgramThatFailsTellsItsWords() throws IOException, InterruptedException {
+    Tool.run(Map.of("GREETING", "x"), List.of("sh", "-c", "test $GREETING = x"));
+    assertThatThrownBy(() -> Tool.run(Map.of(), List.of("sh", "-c", "echo no room >&2; exit 3")))
+        .isInstanceOf(IOException.class)
+        .hasMessage("sh ended with 3: no room");
+    assertThatThrownBy(() -> Tool.run(Map.of(), List.of("isola-no-such-program")))
+        .isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> Tool.need("isola-no-such-program")).hasMessage("not installed");
+    assertThatThrownBy(() -> Tool.cleanUp(Map.of(), List.of("false")))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("something is left");
+  }
+
+  /** A runtime's {@code run --detach} leaves a process that has our pipe. */
+  @Test
+  void nobodyWaitsForTheOutputOfWhatIsLeftRunning() throws IOException, InterruptedException {
+    Tool.run(Map.of(), List.of("sh", "-c", "sleep 5 & exit 0"));
+    assertThatThrownBy(() -> Tool.run(Map.of(), List.of("sh", "-c", "echo why; sleep 5 & exit 9")))
+        .hasMessage("sh ended with 9: why");
+  }
+}
