@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.spi.exec.TerminalSize;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -69,6 +70,23 @@ final class Console {
       return good ? "ok" : "no";
     }
     return good ? paint(Paint.GREEN, "✓") : paint(Paint.RED, "✗");
+  }
+
+  /** Returns what stands before something that works but wants to be looked after. */
+  String caution() {
+    return !host.interactive().out() && !color ? "!!" : paint(Paint.YELLOW, "!");
+  }
+
+  /** Returns how wide lines may be: as wide as they like where nobody reads them on a terminal. */
+  int columns() {
+    if (!host.interactive().out()) {
+      return Integer.MAX_VALUE;
+    }
+    String said = host.env().getOrDefault("COLUMNS", "");
+    if (said.matches("[1-9][0-9]{0,4}")) {
+      return Integer.parseInt(said);
+    }
+    return new NativeTerminal(1).size().map(TerminalSize::columns).orElse(Integer.MAX_VALUE);
   }
 
   /** Writes {@code text} to stdout; the caller ends its lines. */

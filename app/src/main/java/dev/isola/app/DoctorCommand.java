@@ -3,6 +3,7 @@ package dev.isola.app;
 import dev.isola.app.Console.Paint;
 import dev.isola.spi.Health;
 import dev.isola.spi.Requirement;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,27 +29,27 @@ final class DoctorCommand implements Action {
     Console console = wiring.console();
     try (Providers providers = wiring.providers()) {
       List<Fact> facts = Machine.facts(wiring.dataFolder());
+      List<Fact> tools = Tools.of(wiring.host().env(), providers.names()).facts(Tool.ALL);
       List<ProviderReport> reports = ProviderReport.all(providers);
       long healthy = reports.stream().filter(report -> report.health().healthy()).count();
       if (console.json()) {
-        console.print(json(facts, reports, healthy));
+        console.print(json(facts, tools, reports, healthy));
       } else {
-        console.print(text(console, facts, reports, healthy));
+        console.print(text(console, facts, tools, reports, healthy));
       }
       return healthy > 0 ? ExitCodes.OK : NOTHING_WORKS;
     }
   }
 
   private static String text(
-      Console console, List<Fact> facts, List<ProviderReport> reports, long healthy) {
+      Console console,
+      List<Fact> facts,
+      List<Fact> tools,
+      List<ProviderReport> reports,
+      long healthy) {
     StringBuilder text = new StringBuilder();
-    text.append(console.paint(Paint.BOLD, "Machine")).append('\n');
-    Table machine = new Table();
-    for (Fact fact : facts) {
-      machine.row(console.mark(fact.good()), fact.name(), fact.value());
-      fix(machine, console, fact.fix());
-    }
-    text.append(machine.text());
+    text.append(section(console, console.paint(Paint.BOLD, "Machine"), facts)).append('\n');
+    text.append(section(console, console.paint(Paint.BOLD, "Tools"), tools));
     for (ProviderReport report : reports) {
       text.append('\n').append(provider(console, report));
     }
@@ -60,47 +61,56 @@ final class DoctorCommand implements Action {
     return text.append('\n').toString();
   }
 
-  private static String provider(Console console, ProviderReport report) {
+  static String section(Console console, String title, List<Fact> facts) {
     Table table = new Table();
+    for (int i = 0; i < facts.size(); i++) {
+      Fact fact = facts.get(i);
+      String mark = fact.warns() ? console.caution() : console.mark(fact.good());
+      table.row(mark, fact.name(), fact.value());
+      // What mends several things in a row is said once.
+      boolean again = i + 1 < facts.size() && facts.get(i + 1).fix().equals(fact.fix());
+      if (!fact.fix().isEmpty() && !again) {
+        String text = fact.warns() ? fact.fix() : "fix: " + fact.fix();
+        table.row("", "", console.paint(Paint.YELLOW, text));
+      }
+    }
+    return title + "\n" + table.text(console.columns());
+  }
+
+  private static String provider(Console console, ProviderReport report) {
     String isolation =
         report
             .info()
             .map(info -> ", isolation " + ProviderReport.word(info.isolation()))
             .orElse("");
-    String title = console.paint(Paint.BOLD, "Provider " + report.name()) + isolation + "\n";
-    switch (report.health()) {
-      case Health.Healthy(String detail) -> table.row(console.mark(true), "healthy", detail);
-      case Health.Unhealthy(String reason, String fix) -> {
-        table.row(console.mark(false), "unhealthy", reason);
-        fix(table, console, fix);
-      }
-    }
-    if (report.info().isPresent()) {
-      for (Requirement requirement : report.info().get().requirements()) {
-        String optional = requirement.necessary() || requirement.present() ? "" : " (optional)";
-        table.row(
-            console.mark(requirement.present()),
-            requirement.name(),
-            requirement.detail() + optional);
-        if (!requirement.present()) {
-          fix(table, console, requirement.fix());
-        }
-      }
-    }
-    return title + table.text();
+    List<Fact> facts = new ArrayList<>();
+    facts.add(
+        switch (report.health()) {
+          case Health.Healthy(String detail) -> Fact.good("healthy", detail);
+          case Health.Unhealthy(String reason, String fix) -> Fact.bad("unhealthy", reason, fix);
+        });
+    report.info().stream()
+        .flatMap(info -> info.requirements().stream())
+        .forEach(requirement -> facts.add(fact(requirement)));
+    return section(
+        console, console.paint(Paint.BOLD, "Provider " + report.name()) + isolation, facts);
   }
 
-  private static void fix(Table table, Console console, String fix) {
-    if (!fix.isEmpty()) {
-      table.row("", "", console.paint(Paint.YELLOW, "fix: " + fix));
+  private static Fact fact(Requirement requirement) {
+    if (requirement.present()) {
+      return Fact.good(requirement.name(), requirement.detail());
     }
+    String optional = requirement.necessary() ? "" : " (optional)";
+    return Fact.bad(requirement.name(), requirement.detail() + optional, requirement.fix());
   }
 
-  private static Map<String, ?> json(List<Fact> facts, List<ProviderReport> reports, long healthy) {
+  private static Map<String, ?> json(
+      List<Fact> facts, List<Fact> tools, List<ProviderReport> reports, long healthy) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("works", healthy > 0);
     json.put("healthy", healthy);
     json.put("machine", facts.stream().map(Fact::json).toList());
+    json.put("tools", tools.stream().map(Fact::json).toList());
     json.put("providers", reports.stream().map(ProviderReport::json).toList());
     return json;
   }

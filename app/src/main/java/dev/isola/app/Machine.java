@@ -1,23 +1,24 @@
 package dev.isola.app;
 
+import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.network.BridgeNetwork;
+import dev.isola.spi.Requirement;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.LimitKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 
 /** Looks at the machine for {@code doctor}. Every look is harmless and leaves nothing behind. */
 final class Machine {
   private static final long MEGABYTE = 1024 * 1024;
   private static final long LITTLE_DISK = 1024 * MEGABYTE;
   private static final long LITTLE_MEMORY = 512 * MEGABYTE;
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   private Machine() {}
 
@@ -29,13 +30,15 @@ final class Machine {
     facts.add(Fact.good("architecture", System.getProperty("os.arch")));
     facts.add(Fact.good("user", user()));
     facts.add(Fact.good("java", Runtime.version() + " in " + System.getProperty("java.home")));
-    Cgroups cgroups =
-        Cgroups.parse(
-            read(Path.of("/proc/self/mountinfo")),
-            read(Path.of("/proc/self/cgroup")),
-            Machine::read);
-    facts.add(cgroups(cgroups));
-    facts.add(userNamespaces());
+    ControlGroups groups = ControlGroups.ofThisMachine();
+    facts.add(cgroups(groups));
+    facts.add(limits(groups));
+    facts.add(freezing(groups));
+    facts.add(KernelFacts.userNamespaces());
+    facts.add(KernelFacts.overlay(statusLine("Uid:").equals("0")));
+    facts.add(KernelFacts.idmappedMounts(System.getProperty("os.version")));
+    facts.add(KernelFacts.seccomp());
+    facts.add(network(data));
     facts.add(kvm());
     facts.add(memory(read(Path.of("/proc/meminfo"))));
     facts.add(dataFolder(data));
@@ -57,7 +60,7 @@ final class Machine {
     return "";
   }
 
-  static Fact cgroups(Cgroups cgroups) {
+  static Fact cgroups(ControlGroups cgroups) {
     Map<Integer, List<String>> names = new TreeMap<>();
     new TreeMap<>(cgroups.controllers())
         .forEach(
@@ -67,10 +70,7 @@ final class Machine {
     names.forEach((version, list) -> parts.add("v" + version + ": " + String.join(" ", list)));
     String layout = ProviderReport.word(cgroups.layout());
     if (parts.isEmpty()) {
-      return Fact.bad(
-          "cgroups",
-          layout + ", no controllers",
-          "mount the cgroup file system, or have its controllers delegated to you");
+      return Fact.bad("cgroups", layout + ", no controllers", cgroups.remedy());
     }
     List<String> missing = new ArrayList<>();
     for (String needed : List.of("cpu", "memory", "pids")) {
@@ -81,40 +81,38 @@ final class Machine {
     String value = layout + " (" + String.join("; ", parts) + ")";
     return missing.isEmpty()
         ? Fact.good("cgroups", value)
-        : Fact.bad(
-            "cgroups",
-            value + ", without " + String.join(" ", missing),
-            "have these controllers delegated to you (systemd: Delegate=yes)");
+        : Fact.bad("cgroups", value + ", without " + String.join(" ", missing), cgroups.remedy());
   }
 
-  /** Tries one, because every system has its own switches; names the switch when it fails. */
-  private static Fact userNamespaces() {
-    String name = "user namespaces";
-    if (read(Path.of("/proc/sys/user/max_user_namespaces")).strip().equals("0")) {
-      return Fact.bad(name, "switched off", "sysctl -w user.max_user_namespaces=15000");
+  /** A hierarchy that is there may still not be ours to use, so this was tried. */
+  static Fact limits(ControlGroups groups) {
+    List<String> can = new ArrayList<>();
+    List<String> cannot = new ArrayList<>();
+    for (LimitKind kind : List.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.PROCESSES)) {
+      (groups.enforceable().contains(kind) ? can : cannot).add(ProviderReport.word(kind));
     }
-    Optional<Boolean> tried = succeeds("unshare", "--user", "--map-root-user", "true");
-    if (tried.isEmpty()) {
-      return Fact.good(name, "not switched off (unshare is not installed, so not tried)");
+    if (cannot.isEmpty()) {
+      return Fact.good("limits", String.join(", ", can));
     }
-    if (tried.get()) {
-      return Fact.good(name, "usable");
+    String not = String.join(", ", cannot);
+    String value = can.isEmpty() ? "none of " + not : String.join(", ", can) + "; not " + not;
+    return Fact.bad("limits", value, groups.remedy());
+  }
+
+  static Fact freezing(ControlGroups groups) {
+    return groups.canFreeze()
+        ? Fact.good("freezing", "usable: a sandbox can be paused with its memory")
+        : Fact.bad("freezing", "not possible", groups.remedy());
+  }
+
+  /** The network is tried under the installation's own name, in namespaces of its own. */
+  private static Fact network(DataFolder data) {
+    try {
+      Requirement found = new BridgeNetwork(data.instance()).requirement();
+      return new Fact(found.name(), found.present(), found.detail(), found.fix());
+    } catch (SandboxException e) {
+      return Fact.bad("network mode bridge", "not tried: " + e.fault().what(), e.fault().remedy());
     }
-    if (read(Path.of("/proc/sys/kernel/unprivileged_userns_clone")).strip().equals("0")) {
-      return Fact.bad(name, "for root only", "sysctl -w kernel.unprivileged_userns_clone=1");
-    }
-    if (read(Path.of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"))
-        .strip()
-        .equals("1")) {
-      return Fact.bad(
-          name,
-          "restricted by AppArmor",
-          "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
-    }
-    return Fact.bad(
-        name,
-        "refused by the kernel or a container around us",
-        "run outside the container, or allow the unshare call in its seccomp profile");
   }
 
   private static Fact kvm() {
@@ -123,14 +121,26 @@ final class Machine {
       return Fact.bad(
           "/dev/kvm",
           "not there",
-          "enable virtualization in the firmware, or nested virtualization for a VM, and modprobe kvm_intel or kvm_amd");
+          "enable virtualization in the firmware, or nested virtualization for a VM, and modprobe"
+              + " kvm_intel or kvm_amd; in a container pass the device");
     }
-    return Files.isReadable(kvm) && Files.isWritable(kvm)
-        ? Fact.good("/dev/kvm", "usable")
-        : Fact.bad(
-            "/dev/kvm",
-            "no permission",
-            "usermod -aG kvm " + System.getProperty("user.name") + " and log in again");
+    if (Files.isReadable(kvm) && Files.isWritable(kvm)) {
+      return Fact.good("/dev/kvm", "usable");
+    }
+    return Fact.bad("/dev/kvm", "no permission", permission(kvm));
+  }
+
+  /** Where a group has it, its members do; making somebody a member of root's is no advice. */
+  private static String permission(Path device) {
+    try {
+      String group = Files.readAttributes(device, PosixFileAttributes.class).group().getName();
+      if (!group.equals("root")) {
+        return "as root: usermod -aG " + group + " YOUR_NAME; then log in again";
+      }
+    } catch (IOException e) {
+      // The advice without it does as well.
+    }
+    return "as root: chmod 666 " + device;
   }
 
   static Fact memory(String meminfo) {
@@ -182,30 +192,7 @@ final class Machine {
     return megabytes < 10 * 1024 ? megabytes + " MB" : megabytes / 1024 + " GB";
   }
 
-  /** Returns whether the program ended with 0, or nothing when there is no such program. */
-  private static Optional<Boolean> succeeds(String... words) {
-    try {
-      Process process =
-          new ProcessBuilder(words)
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      try {
-        return Optional.of(
-            process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
-                && process.exitValue() == 0);
-      } finally {
-        process.destroyForcibly();
-      }
-    } catch (IOException e) {
-      return Optional.empty();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return Optional.empty();
-    }
-  }
-
-  private static String read(Path file) {
+  static String read(Path file) {
     try {
       return Files.readString(file);
     } catch (IOException e) {

@@ -3,8 +3,11 @@ package dev.isola.app;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lines up columns; the last one is as wide as it likes. */
+/** Lines up columns; the last one is as wide as it likes, or folded. */
 final class Table {
+  /** In less room than this, folding only makes it worse. */
+  private static final int NARROWEST = 20;
+
   private final List<List<String>> rows = new ArrayList<>();
 
   Table row(String... cells) {
@@ -13,6 +16,11 @@ final class Table {
   }
 
   String text() {
+    return text(Integer.MAX_VALUE);
+  }
+
+  /** Returns the lines, the last column folded between words so that none is wider. */
+  String text(int columns) {
     List<Integer> widths = new ArrayList<>();
     for (List<String> row : rows) {
       for (int column = 0; column < row.size(); column++) {
@@ -29,9 +37,34 @@ final class Table {
       StringBuilder line = new StringBuilder();
       for (int column = 0; column < row.size(); column++) {
         String cell = row.get(column);
-        line.append(cell).repeat(' ', widths.get(column) - width(cell) + 2);
+        if (column == row.size() - 1) {
+          line.append(folded(cell, width(line.toString()), columns));
+        } else {
+          line.append(cell).repeat(' ', widths.get(column) - width(cell) + 2);
+        }
       }
       text.append(line.toString().stripTrailing()).append('\n');
+    }
+    return text.toString();
+  }
+
+  private static String folded(String cell, int indent, int columns) {
+    int room = columns - indent;
+    if (room < NARROWEST || width(cell) <= room) {
+      return cell;
+    }
+    StringBuilder text = new StringBuilder();
+    int used = 0;
+    for (String word : cell.split(" ", -1)) {
+      if (used > 0 && used + 1 + width(word) > room) {
+        text.append('\n').repeat(' ', indent);
+        used = 0;
+      } else if (used > 0) {
+        text.append(' ');
+        used++;
+      }
+      text.append(word);
+      used += width(word);
     }
     return text.toString();
   }

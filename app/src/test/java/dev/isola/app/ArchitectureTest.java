@@ -49,7 +49,7 @@ class ArchitectureTest {
             .onlyDependOnClassesThat()
             .resideInAnyPackage("dev.isola.spi..", "java..", "org.jspecify.annotations"),
         folder("link", "spi"),
-        folder("host", "spi", "link").allowEmptyShould(true),
+        folder("host", "spi", "link"),
         folder("provider", "spi", "link", "host"),
         folder("testing", "spi"),
         slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),

@@ -5,8 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.app.CommandLineFixture.Called;
 import dev.isola.spi.Health;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,7 +31,19 @@ class ReportsTest {
     Called called = isola().call("doctor");
     assertThat(called.code()).isZero();
     assertThat(called.out())
-        .contains("ok  kernel ", "cgroups", "user namespaces", "/dev/kvm", "data folder", "disk")
+        .startsWith("Machine\nok  kernel ")
+        .contains("\nTools\n", " bwrap ", " nft ")
+        .contains(
+            "cgroups",
+            "limits",
+            "freezing",
+            "overlayfs",
+            "seccomp",
+            "network mode bridge",
+            "user namespaces",
+            "/dev/kvm",
+            "data folder",
+            "disk")
         .contains("Provider subprocess, isolation container\nok  healthy  always\n")
         .contains("no  magic    no wand (optional)\n             fix: apt install wand\n")
         .contains("no  unhealthy  no bwrap\n               fix: apt install bubblewrap\n")
@@ -59,6 +76,100 @@ class ReportsTest {
             "{\"works\":true,\"healthy\":1,\"machine\":[{\"name\":\"kernel\",\"good\":true,")
         .contains("\"reason\":\"no bwrap\",\"fix\":\"apt install bubblewrap\"")
         .hasLineCount(1);
+  }
+
+  /** Programs read it: names may be added, none may go or change. */
+  @Test
+  void doctorsFactsHaveNamesThatStay() {
+    String json = isola().call("doctor", "--json").out();
+    assertThat(json)
+        .containsSubsequence(
+            "{\"works\":", ",\"healthy\":", ",\"machine\":[", ",\"tools\":[", ",\"providers\":[")
+        .containsSubsequence(
+            Stream.of(
+                    "kernel",
+                    "architecture",
+                    "user",
+                    "java",
+                    "cgroups",
+                    "limits",
+                    "freezing",
+                    "user namespaces",
+                    "overlayfs",
+                    "idmapped mounts",
+                    "seccomp",
+                    "network mode bridge",
+                    "/dev/kvm",
+                    "memory",
+                    "data folder",
+                    "disk",
+                    "bwrap",
+                    "crun",
+                    "runc",
+                    "runsc",
+                    "proot",
+                    "docker",
+                    "podman",
+                    "git",
+                    "unshare",
+                    "skopeo",
+                    "mmdebstrap",
+                    "newuidmap",
+                    "debootstrap",
+                    "zstd",
+                    "xz",
+                    "ip",
+                    "tc",
+                    "nft",
+                    "nsenter",
+                    "slirp4netns")
+                .map(name -> "{\"name\":\"" + name + "\",\"good\":")
+                .toList());
+    assertThat(json).contains("\"warning\":false,\"value\":\"", "\"fix\":\"");
+  }
+
+  @Test
+  void doctorFitsTheTerminal() {
+    CommandLineFixture isola = isola();
+    bad.health = new Health.Unhealthy("no bwrap", "ask whoever looks after it to install it");
+    isola.interactive = new Host.Interactive(false, true, false);
+    isola.env.put("COLUMNS", "45");
+    assertThat(isola.call("--color", "never", "doctor").out())
+        .contains(
+            """
+            ✗  unhealthy  no bwrap
+                          fix: ask whoever looks after it
+                          to install it
+            """);
+  }
+
+  @Test
+  void whatMendsSeveralThingsIsSaidOnce() {
+    Host host =
+        new Host(
+            InputStream.nullInputStream(),
+            OutputStream.nullOutputStream(),
+            OutputStream.nullOutputStream(),
+            Host.Interactive.NONE,
+            Map.of(),
+            List.of());
+    List<Fact> facts =
+        List.of(
+            Fact.bad("limits", "none", "be root"),
+            Fact.bad("freezing", "none", "be root"),
+            Fact.warning("runc", "old", "look at it"),
+            Fact.good("crun", "new"));
+    assertThat(DoctorCommand.section(new Console(host, false, false, "auto"), "Facts", facts))
+        .isEqualTo(
+            """
+            Facts
+            no  limits    none
+            no  freezing  none
+                          fix: be root
+            !!  runc      old
+                          look at it
+            ok  crun      new
+            """);
   }
 
   @Test

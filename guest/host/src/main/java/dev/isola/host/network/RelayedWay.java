@@ -1,6 +1,7 @@
 package dev.isola.host.network;
 
 import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.UserNamespaces;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.SandboxId;
@@ -45,10 +46,7 @@ final class RelayedWay implements Way {
           .run("", "tuntap", "add", "dev", "eth0", "mode", "tap");
       return new Requirement("network mode bridge", false, true, "by slirp4netns", "");
     } catch (IOException e) {
-      return requirement(
-          String.valueOf(e.getMessage()),
-          "allow user namespaces: sysctl user.max_user_namespaces above 0, and on Ubuntu"
-              + " kernel.apparmor_restrict_unprivileged_userns=0");
+      return requirement(String.valueOf(e.getMessage()), UserNamespaces.obstacle().remedy());
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.provider.bubblewrap;
 
+import dev.isola.link.local.UserNamespaces;
 import dev.isola.spi.Health;
 import dev.isola.spi.Requirement;
 import java.io.IOException;
@@ -11,11 +12,6 @@ import java.util.concurrent.TimeUnit;
 /** Finds out whether bubblewrap is there and may do what it has to, by trying. */
 final class BubblewrapProbe {
   private static final String INSTALL = "install bubblewrap (apt-get install bubblewrap)";
-  private static final String ALLOW =
-      "allow user namespaces: sysctl -w user.max_user_namespaces=10000, on Debian also"
-          + " kernel.unprivileged_userns_clone=1, on Ubuntu"
-          + " kernel.apparmor_restrict_unprivileged_userns=0";
-
   private static final List<String> TRIAL =
       List.of(
           "bwrap",
@@ -52,7 +48,7 @@ final class BubblewrapProbe {
         true,
         answer.ok(),
         answer.ok() ? "to be had" : answer.text(),
-        answer.ok() ? "" : answer.found() ? ALLOW : INSTALL);
+        answer.ok() ? "" : answer.found() ? UserNamespaces.obstacle().remedy() : INSTALL);
   }
 
   static Health health() {
@@ -61,7 +57,8 @@ final class BubblewrapProbe {
       return new Health.Healthy("bwrap made namespaces");
     }
     return answer.found()
-        ? new Health.Unhealthy("bwrap cannot make namespaces: " + answer.text(), ALLOW)
+        ? new Health.Unhealthy(
+            "bwrap cannot make namespaces: " + answer.text(), UserNamespaces.obstacle().remedy())
         : new Health.Unhealthy("bwrap is not installed", INSTALL);
   }
 
@@ -82,7 +79,7 @@ final class BubblewrapProbe {
         process.destroyForcibly();
       }
     } catch (IOException e) {
-      return new Answer(false, false, "bwrap: " + e.getMessage());
+      return new Answer(false, false, "not tried: bwrap is not installed");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return new Answer(true, false, "interrupted");

@@ -1,5 +1,6 @@
 package dev.isola.provider.subprocess;
 
+import dev.isola.link.local.UserNamespaces;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Requirement;
@@ -30,11 +31,6 @@ final class SubprocessInfo {
           UsageReporting.class,
           Renewing.class);
 
-  private static final String ALLOW_NAMESPACES =
-      "allow user namespaces: sysctl -w user.max_user_namespaces=10000, on Debian also"
-          + " kernel.unprivileged_userns_clone=1, on Ubuntu"
-          + " kernel.apparmor_restrict_unprivileged_userns=0";
-
   private SubprocessInfo() {}
 
   /** Returns the description; {@code images} when something else makes the workspace from one. */
@@ -52,7 +48,7 @@ final class SubprocessInfo {
             false,
             namespaces,
             namespaces ? "to be had" : "not to be had for this user",
-            namespaces ? "" : ALLOW_NAMESPACES);
+            namespaces ? "" : UserNamespaces.obstacle().remedy());
     return new ProviderInfo(
         name,
         summary,
