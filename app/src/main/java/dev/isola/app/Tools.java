@@ -104,7 +104,17 @@ record Tools(
   /** Weighs what a program says of itself. */
   Fact judge(Tool tool, Path program, String said) {
     String value = value(tool, program, said);
-    List<Flaw> flaws = flaws(tool, program, said);
+    Optional<Version> counts = counts(tool, said);
+    if (counts.isEmpty() && !tool.flaws().isEmpty()) {
+      String safe = tool.flaws().getLast().remedy();
+      return Fact.warning(
+          tool.command(),
+          value,
+          "it did not say its version: check that it is " + safe + " or newer");
+    }
+    boolean setuid = setuid(program);
+    List<Flaw> flaws =
+        tool.flaws().stream().filter(flaw -> flaw.in(counts.orElseThrow(), setuid)).toList();
     if (flaws.isEmpty()) {
       return Fact.good(tool.command(), value);
     }
@@ -139,14 +149,9 @@ record Tools(
     return shown + more + ", " + program;
   }
 
-  private static List<Flaw> flaws(Tool tool, Path program, String said) {
+  private static Optional<Version> counts(Tool tool, String said) {
     int from = said.indexOf(tool.mark());
-    Optional<Version> counts = from < 0 ? Optional.empty() : Version.find(said.substring(from));
-    if (counts.isEmpty()) {
-      return List.of();
-    }
-    boolean setuid = setuid(program);
-    return tool.flaws().stream().filter(flaw -> flaw.in(counts.get(), setuid)).toList();
+    return from < 0 ? Optional.empty() : Version.find(said.substring(from));
   }
 
   private static String names(List<Flaw> flaws, Predicate<String> wanted) {

@@ -153,6 +153,15 @@ class ToolsTest {
   }
 
   @Test
+  void whatCannotBeLookedUpIsNotPassed() throws IOException {
+    script("crun", "exit 1");
+    assertThat(tools(Packages.OTHER).facts(List.of(tool("crun"))))
+        .singleElement()
+        .matches(Fact::warns)
+        .satisfies(fact -> assertThat(fact.fix()).contains("check that it is 1.30 or newer"));
+  }
+
+  @Test
   @Timeout(20)
   void nobodyKeepsDoctorWaiting() throws IOException {
     script("git", "echo git version 2.0.1; sleep 60 &");

@@ -37,7 +37,7 @@ final class BubblewrapProbe {
         "bwrap",
         true,
         answer.ok(),
-        answer.ok() ? answer.text() : "not found",
+        answer.ok() || answer.found() ? answer.text() : "not found",
         answer.ok() ? "" : INSTALL);
   }
 

@@ -6,18 +6,26 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Runs git in one folder. Hooks and helpers of the repository are not run: what is in it may have
  * been written by a sandbox.
  */
-record Git(Path folder) {
-  private static final long PATIENCE_SECONDS = 120;
+record Git(Path folder, Duration patience) {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int LONGEST_ANSWER = 1 << 20;
+
+  Git(Path folder) {
+    this(folder, PATIENCE);
+  }
 
   /** What git said. */
   record Answer(int status, String text) {
@@ -65,15 +73,22 @@ record Git(Path folder) {
       Process process = builder.start();
       try {
         process.getOutputStream().close();
-        String text =
-            new String(process.getInputStream().readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
-        if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-          throw failed(what, "it did not end within " + PATIENCE_SECONDS + " s", null);
+        // Beside us: a git that says nothing must not keep us from the deadline.
+        FutureTask<byte[]> said =
+            new FutureTask<>(() -> process.getInputStream().readNBytes(LONGEST_ANSWER));
+        Thread.startVirtualThread(said);
+        byte[] text = said.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+          throw new TimeoutException();
         }
-        return new Answer(process.exitValue(), text);
+        return new Answer(process.exitValue(), new String(text, StandardCharsets.UTF_8));
       } finally {
         process.destroyForcibly();
       }
+    } catch (TimeoutException e) {
+      throw failed(what, "it did not end within " + patience.toSeconds() + " s", e);
+    } catch (ExecutionException e) {
+      throw failed(what, "it cannot be read: " + e.getCause(), e);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -38,6 +39,7 @@ final class WorktreeProvider implements Provider {
   static final String NAME = "worktree";
 
   private static final String SUFFIX = ".repository";
+  private static final Duration HEALTH_PATIENCE = Duration.ofSeconds(5);
 
   private final ProviderConfig config;
   private final ProviderContext context;
@@ -64,7 +66,7 @@ final class WorktreeProvider implements Provider {
   @Override
   public Health health() {
     try {
-      new Git(Path.of("/")).need("--version");
+      new Git(Path.of("/"), HEALTH_PATIENCE).need("--version");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
     }
