@@ -9,10 +9,10 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "loop.h"
+#include "outbox.h"
 #include "sha256.h"
 #include "stream_table.h"
 
@@ -21,9 +21,7 @@ enum {
     GREETING_LIMIT = 1024,          /* longest payload of a peer that has proven nothing */
     GREETING_SECONDS = 5,
     OUTBOX_FULL = 256 << 10,        /* bulk data waits above this: better in the socket's buffer than copied here */
-    OUTBOX_KEPT = 1 << 20,          /* a larger outbox is given back once it is empty */
     SOCKET_BUFFER = 4 << 20,        /* a whole window fits: fewer turns for both sides */
-    OUTBOX_BOUND = 16 << 20,        /* a server that asks and never reads is cut off here */
     READ_PER_TURN = 1 << 20,
 };
 
@@ -36,8 +34,7 @@ struct peer {
     struct watch in, out;           /* `out` is used only where the two descriptors differ */
     struct timer timer;
     struct frame_reader reader;
-    uint8_t *outbox;
-    size_t out_start, out_length, out_capacity;
+    struct outbox outbox;
     bool want_write;
     uint8_t nonce[NONCE_SIZE];
     uint64_t since_ns;
@@ -69,68 +66,46 @@ bool connection_present(void)
 
 /* ---- sending ---- */
 
-static bool outbox_put(struct peer *p, const void *bytes, size_t length)
+/* What could not go out at once goes when the loop is told that it can; we may be a worker. */
+static bool sent(struct peer *p, bool ok)
 {
-    if (length == 0) return true;
-    if (p->out_length + length > OUTBOX_BOUND) return false;
-    if (p->out_start + p->out_length + length > p->out_capacity) {
-        if (p->out_length) memmove(p->outbox, p->outbox + p->out_start, p->out_length);
-        p->out_start = 0;
-        size_t capacity = p->out_capacity ? p->out_capacity : 16384;
-        while (capacity < p->out_length + length) capacity *= 2;
-        if (capacity > p->out_capacity) {
-            uint8_t *bigger = realloc(p->outbox, capacity);
-            if (!bigger) return false;
-            p->outbox = bigger;
-            p->out_capacity = capacity;
-        }
+    if (p->outbox.length && !p->want_write) {
+        p->want_write = true;
+        loop_wake();
     }
-    memcpy(p->outbox + p->out_start + p->out_length, bytes, length);
-    p->out_length += length;
-    return true;
+    return ok;
 }
 
 /* Returns false when the peer is gone or its outbox is beyond all bounds. */
 static bool peer_send(struct peer *p, enum frame_type type, uint32_t stream, const void *head, size_t head_length,
                       const void *payload, size_t length)
 {
-    uint8_t header[FRAME_HEADER];
-    put_u32(header, (uint32_t)(head_length + length));
-    header[4] = (uint8_t)type;
-    put_u32(header + 5, stream);
-    struct iovec parts[3] = {
-        {header, sizeof header}, {(void *)(uintptr_t)head, head_length}, {(void *)(uintptr_t)payload, length}};
-    size_t sent = 0;
-    if (p->out_length == 0) {
-        ssize_t n = writev(p->out_fd, parts, 3);
-        if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
-        if (n > 0) sent = (size_t)n;
-    }
-    for (int i = 0; i < 3; i++) {
-        size_t skip = sent < parts[i].iov_len ? sent : parts[i].iov_len;
-        sent -= skip;
-        if (!outbox_put(p, (const uint8_t *)parts[i].iov_base + skip, parts[i].iov_len - skip)) return false;
-    }
-    if (p->out_length && !p->want_write) {
-        p->want_write = true;
-        loop_wake();    /* the loop asks for EPOLLOUT; we may be a worker */
-    }
-    return true;
+    return sent(p, outbox_send(&p->outbox, type, stream, head, head_length, payload, length));
+}
+
+static bool send_failed(void)
+{
+    server->dead = true;    /* noticed by connection_turn */
+    loop_wake();
+    return false;
 }
 
 bool connection_send(enum frame_type type, uint32_t stream, const void *head, size_t head_length,
                      const void *payload, size_t length)
 {
     if (!server || server->dead) return false;
-    if (peer_send(server, type, stream, head, head_length, payload, length)) return true;
-    server->dead = true;    /* noticed by connection_turn */
-    loop_wake();
-    return false;
+    return peer_send(server, type, stream, head, head_length, payload, length) || send_failed();
+}
+
+bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_t length)
+{
+    if (!server || server->dead) return false;
+    return sent(server, outbox_send_pipe(&server->outbox, type, stream, pipe, length)) || send_failed();
 }
 
 bool connection_has_room(void)
 {
-    if (server && !server->dead && server->out_length < OUTBOX_FULL) return true;
+    if (server && !server->dead && server->outbox.length < OUTBOX_FULL) return true;
     room_wanted = true;
     return false;
 }
@@ -146,23 +121,8 @@ static void send_fields(struct peer *p, enum frame_type type, struct builder *b)
 /* Sends what is queued; true when the outbox is empty. With stream_lock held. */
 static bool flush(struct peer *p)
 {
-    while (p->out_length) {
-        ssize_t n = write(p->out_fd, p->outbox + p->out_start, p->out_length);
-        if (n < 0) {
-            if (errno == EINTR) continue;
-            if (errno != EAGAIN) p->dead = true;
-            return false;
-        }
-        p->out_start += (size_t)n;
-        p->out_length -= (size_t)n;
-    }
-    p->out_start = 0;
-    if (p->out_capacity > OUTBOX_KEPT) {
-        free(p->outbox);
-        p->outbox = NULL;
-        p->out_capacity = 0;
-    }
-    return true;
+    if (!outbox_flush(&p->outbox)) p->dead = true;
+    return p->outbox.length == 0;
 }
 
 /* ---- peers ---- */
@@ -188,7 +148,7 @@ static void peer_free(struct peer *p)
         if (p->out_fd != p->in_fd) close(p->out_fd);
     }
     frame_reader_free(&p->reader);
-    free(p->outbox);
+    outbox_free(&p->outbox);
     free(p);
 }
 
@@ -242,7 +202,7 @@ static void peer_gone(struct peer *p)
     if (p->fixed && p->repeat) {
         /* The device stays; whoever comes next finds a fresh challenge. */
         p->reader.start = p->reader.length = 0;
-        p->out_start = p->out_length = 0;
+        p->outbox.start = p->outbox.length = 0;
         p->want_write = false;
         p->dead = false;
         /* Not watched until the timer looks again: with nobody at the other end it is always ready. */
@@ -267,7 +227,7 @@ static void greeting_timer(struct timer *t)
     struct peer *p = (struct peer *)((char *)t - offsetof(struct peer, timer));
     if (p->proven) return;
     if (p->fixed) {
-        if (p->out_length == 0) send_challenge(p);
+        if (p->outbox.length == 0) send_challenge(p);
         update_watch(p);
         timer_set(&p->timer, now_ns() + 1000000000ull);
         return;
@@ -401,7 +361,7 @@ void connection_turn(void)
     if (!server) return;
     pthread_mutex_lock(&stream_lock);
     bool dead = server->dead;
-    bool room = room_wanted && !dead && server->out_length < OUTBOX_FULL / 2;
+    bool room = room_wanted && !dead && server->outbox.length < OUTBOX_FULL / 2;
     if (room) room_wanted = false;
     pthread_mutex_unlock(&stream_lock);
     if (dead) {
@@ -417,7 +377,7 @@ static struct peer *peer_new(int in_fd, int out_fd)
     struct peer *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     p->in_fd = in_fd;
-    p->out_fd = out_fd;
+    p->out_fd = p->outbox.fd = out_fd;
     p->in = (struct watch){.fd = in_fd, .ready = in_ready};
     p->out = (struct watch){.fd = out_fd, .ready = out_ready};
     p->timer.fire = greeting_timer;
@@ -476,7 +436,7 @@ void connection_farewell(const char *reason)
     struct builder b = {0};
     build_text(&b, T_REASON, reason);
     send_fields(server, BYE, &b);
-    for (int i = 0; i < 20 && server->out_length && !server->dead; i++) {
+    for (int i = 0; i < 20 && server->outbox.length && !server->dead; i++) {
         struct pollfd ready = {.fd = server->out_fd, .events = POLLOUT};
         poll(&ready, 1, 10);
         pthread_mutex_lock(&stream_lock);

@@ -36,6 +36,8 @@ void connection_farewell(const char *reason);
  */
 bool connection_send(enum frame_type type, uint32_t stream, const void *head, size_t head_length,
                      const void *payload, size_t length);
+/* The same with `length` bytes that are waiting in a pipe. */
+bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_t length);
 /* True when the queue is short enough for bulk data. With stream_lock held. */
 bool connection_has_room(void);
 /* Called once per turn of the loop: sends what workers have queued. */

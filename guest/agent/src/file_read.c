@@ -9,30 +9,81 @@
 #include "operations.h"
 #include "path.h"
 
-/* Sends up to `left` bytes from `offset`; false when the stream is over or reading failed (*number). */
-static bool send_content(struct stream *s, int fd, uint64_t offset, uint64_t left, uint8_t *buffer, int *number)
+enum { PIPE_WORTH = 256 << 10 };      /* the size of a file from which a pipe pays */
+
+/* A range of a file on its way to the server. */
+struct download {
+    struct stream *s;
+    int fd;
+    uint64_t offset, left;
+    int number;                  /* errno when reading failed */
+};
+
+/* Reads up to `most` bytes into `buffer`, or into `pipe` where that is NULL. */
+static ssize_t read_some(const struct download *d, uint8_t *buffer, int pipe, size_t most)
 {
-    *number = 0;
-    while (left > 0) {
-        size_t most = left < FRAME_MAX ? (size_t) left : FRAME_MAX;
-        size_t credit = stream_await_credit(s, 1, most);
+    ssize_t n;
+    off_t offset = (off_t) d->offset;
+    do
+        n = buffer ? pread(d->fd, buffer, most, offset) : splice(d->fd, &offset, pipe, NULL, most, 0);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* Sends all of it, by way of `buffer` or `pipe`. False when the stream is over or reading failed. */
+static bool send_content(struct download *d, uint8_t *buffer, const int pipe[2])
+{
+    while (d->left > 0) {
+        size_t credit = stream_await_credit(d->s, 1, d->left < FRAME_MAX ? (size_t) d->left : FRAME_MAX);
         if (credit == 0)
             return false;
-        ssize_t n = pread(fd, buffer, credit, (off_t) offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            *number = errno;
+        ssize_t n = read_some(d, buffer, pipe[1], credit);
+        if (n < 0)
+            d->number = errno;
+        if (n <= 0)
+            return n == 0;
+        if (buffer ? !stream_send(d->s, DATA, buffer, (size_t) n) : !stream_send_pipe(d->s, pipe[0], (size_t) n))
             return false;
-        }
-        if (n == 0)
-            return true;
-        if (!stream_send(s, DATA, buffer, (size_t) n))
-            return false;
-        offset += (uint64_t) n;
-        left -= (uint64_t) n;
+        d->offset += (uint64_t) n;
+        d->left -= (uint64_t) n;
     }
     return true;
+}
+
+/* Sends a large file through a pipe: its pages go to the socket as they are. */
+static bool send_by_pipe(struct download *d)
+{
+    int pipe[2];
+    if (pipe2(pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
+        d->number = errno;
+        return false;
+    }
+    bool sent = false;
+    if (fcntl(pipe[1], F_SETPIPE_SZ, FRAME_MAX) < 0)
+        d->number = errno;
+    else
+        sent = send_content(d, NULL, pipe);
+    close(pipe[0]);
+    close(pipe[1]);
+    return sent;
+}
+
+static bool send_by_buffer(struct download *d)
+{
+    static const int no_pipe[2] = { -1, -1 };
+    uint8_t *buffer = malloc(FRAME_MAX);
+    d->number = buffer ? 0 : ENOMEM;
+    bool sent = buffer && send_content(d, buffer, no_pipe);
+    free(buffer);
+    return sent;
+}
+
+/* Not every file can be read into a pipe, nor is there always room for one. What is wrong with the file shows again. */
+static bool send_all(struct download *d, bool large)
+{
+    if (large && send_by_pipe(d))
+        return true;
+    return (!large || d->number) && send_by_buffer(d);
 }
 
 static void read_open(struct stream *s, struct fields f, const char *path, int fd, const struct stat *st)
@@ -44,24 +95,20 @@ static void read_open(struct stream *s, struct fields f, const char *path, int f
     }
     if (length > INT64_MAX - offset)
         length = INT64_MAX - offset;
-    uint8_t *buffer = malloc(FRAME_MAX);
-    if (!buffer) {
-        answer_no_memory(s);
-        return;
-    }
     struct builder b = { 0 };
     build_stat(&b, path, st, NULL);
     bool going = stream_send(s, RESPONSE, b.data, b.length);
     builder_free(&b);
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    int number = 0;
-    if (going && send_content(s, fd, offset, length, buffer, &number))
+    struct download d = { .s = s, .fd = fd, .offset = offset, .left = length };
+    uint64_t size = (uint64_t) st->st_size;
+    bool large = size > offset && size - offset >= PIPE_WORTH && length >= PIPE_WORTH;
+    if (going && send_all(&d, large))
         stream_end(s, NULL);
-    else if (number)
-        answer_error(s, number, path);
+    else if (d.number)
+        answer_error(s, d.number, path);
     else
         answer_cancelled(s);
-    free(buffer);
 }
 
 static void read_path(struct stream *s, struct fields f, const char *path)

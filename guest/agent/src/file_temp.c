@@ -11,7 +11,10 @@
 
 #include "disk_budget.h"
 
-enum { NO_REPLACE = 1 };      /* RENAME_NOREPLACE */
+enum {
+    NO_REPLACE = 1,         /* RENAME_NOREPLACE */
+    PIECE = 64 << 10,       /* as cp does: more at once asks for larger pieces of memory, which are scarce */
+};
 
 bool temp_make(struct temp *t, int folder)
 {
@@ -78,7 +81,7 @@ bool write_all(int fd, const void *data, size_t length)
     if (!disk_take(length))
         return false;
     while (length > 0) {
-        ssize_t n = write(fd, p, length);
+        ssize_t n = write(fd, p, length < PIECE ? length : PIECE);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,44 +19,51 @@ struct upload {
     mode_t mode;
 };
 
-/* Takes the server's data to the end. False: the stream has ended with an error. */
-static bool receive_into(const struct upload *u, int fd)
+enum outcome { RECEIVED, CANCELLED, TOO_SHORT, TOO_LONG, NOT_WRITTEN };
+
+static enum outcome receive(const struct upload *u, int fd, uint64_t *taken)
 {
-    uint8_t *buffer = malloc(FRAME_MAX);
-    uint64_t taken = 0;
-    bool ok = false;
-    if (!buffer) {
-        answer_no_memory(u->s);
-        return false;
+    const uint8_t *data;
+    ssize_t n;
+    *taken = 0;
+    while ((n = stream_receive(u->s, &data)) > 0) {
+        *taken += (uint64_t) n;
+        if (*taken > u->size)
+            return TOO_LONG;
+        if (!write_all(fd, data, (size_t) n))
+            return NOT_WRITTEN;
     }
-    for (;;) {
-        ssize_t n = stream_receive(u->s, buffer, FRAME_MAX);
-        if (n < 0) {
-            answer_cancelled(u->s);
-            break;
-        }
-        if (n == 0 && u->size != UINT64_MAX && taken != u->size) {
-            stream_error(u->s, E_INVALID, 0, "the upload ended after %llu of %llu bytes: %s",
-                (unsigned long long) taken, (unsigned long long) u->size, u->path);
-            break;
-        }
-        if (n == 0) {
-            ok = true;
-            break;
-        }
-        taken += (uint64_t) n;
-        if (taken > u->size) {
-            stream_error(u->s, E_INVALID, 0, "the upload is longer than the %llu bytes announced: %s",
-                (unsigned long long) u->size, u->path);
-            break;
-        }
-        if (!write_all(fd, buffer, (size_t) n)) {
-            answer_error(u->s, errno, u->path);
-            break;
-        }
+    if (n < 0)
+        return CANCELLED;
+    return u->size == UINT64_MAX || *taken == u->size ? RECEIVED : TOO_SHORT;
+}
+
+/* Takes the server's data to the end. False: `temp` is dropped, then the stream has ended with an error. */
+static bool receive_into(const struct upload *u, int fd, struct temp *temp)
+{
+    uint64_t taken;
+    enum outcome outcome = receive(u, fd, &taken);
+    if (outcome != RECEIVED && temp)
+        temp_drop(temp);                         /* whoever has the answer finds nothing left */
+    switch (outcome) {
+    case RECEIVED:
+        break;
+    case CANCELLED:
+        answer_cancelled(u->s);
+        break;
+    case TOO_SHORT:
+        stream_error(u->s, E_INVALID, 0, "the upload ended after %llu of %llu bytes: %s",
+            (unsigned long long) taken, (unsigned long long) u->size, u->path);
+        break;
+    case TOO_LONG:
+        stream_error(u->s, E_INVALID, 0, "the upload is longer than the %llu bytes announced: %s",
+            (unsigned long long) u->size, u->path);
+        break;
+    case NOT_WRITTEN:
+        answer_error(u->s, errno, u->path);
+        break;
     }
-    free(buffer);
-    return ok;
+    return outcome == RECEIVED;
 }
 
 static bool sync_both(int fd, int folder)
@@ -122,7 +128,7 @@ static void write_atomic(const struct upload *u, const struct place *p)
         answer_error(u->s, errno, u->path);
         return;
     }
-    if (receive_into(u, t.fd)) {
+    if (receive_into(u, t.fd, &t)) {
         mode_t mode = u->mode;
         if (exists && !u->mode_given)
             mode = before.st_mode & 07777;
@@ -131,10 +137,12 @@ static void write_atomic(const struct upload *u, const struct place *p)
             mode &= 0777;
         if (fchmod(t.fd, mode) < 0 || ((u->flags & WRITE_SYNC) && fsync(t.fd) < 0)
                 || !temp_place(&t, p->leaf, !(u->flags & WRITE_NEW))
-                || ((u->flags & WRITE_SYNC) && !sync_both(t.fd, p->folder)))
+                || ((u->flags & WRITE_SYNC) && !sync_both(t.fd, p->folder))) {
+            temp_drop(&t);
             answer_error(u->s, errno, u->path);
-        else
+        } else {
             answer_written(u, &t.fd);
+        }
     }
     temp_drop(&t);
 }
@@ -160,7 +168,7 @@ static void write_in_place(const struct upload *u, const struct place *p)
             || (u->offset != UINT64_MAX && lseek(fd, (off_t) u->offset, SEEK_SET) < 0)
             || (u->offset == UINT64_MAX && !(u->flags & WRITE_APPEND) && ftruncate(fd, 0) < 0))
         answer_error(u->s, errno, u->path);
-    else if (receive_into(u, fd)) {
+    else if (receive_into(u, fd, NULL)) {
         if ((u->flags & WRITE_SYNC) && !sync_both(fd, p->folder))
             answer_error(u->s, errno, u->path);
         else

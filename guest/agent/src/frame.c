@@ -45,10 +45,19 @@ enum frame_result frame_next(struct frame_reader *r, struct frame *out)
     size_t length = get_u32(p);
     if (length > r->limit) return FRAME_BROKEN;
     if (r->length - FRAME_HEADER < length) return FRAME_NONE;
-    *out = (struct frame){.type = p[4], .stream = get_u32(p + 5), .payload = p + FRAME_HEADER, .length = length};
+    *out = (struct frame){.type = p[4], .stream = get_u32(p + 5), .payload = p + FRAME_HEADER, .length = length, .reader = r};
     r->start += FRAME_HEADER + length;
     r->length -= FRAME_HEADER + length;
     return FRAME_READY;
+}
+
+uint8_t *frame_exchange(struct frame_reader *r, uint8_t *buffer)
+{
+    if (r->length || r->capacity != FRAME_BUFFER) return NULL;
+    uint8_t *full = r->buffer;
+    r->buffer = buffer;
+    r->start = 0;
+    return full;
 }
 
 void frame_reader_free(struct frame_reader *r)

@@ -9,7 +9,11 @@
 
 #include "connection.h"
 
-enum { BUCKETS = 256, STREAMS_MAX = 8192 };
+enum {
+    BUCKETS = 256,
+    STREAMS_MAX = 8192,
+    UPLOAD_WINDOW = 2 * AGENT_WINDOW,   /* of an upload that proves to be large: what is written and what comes overlap */
+};
 
 pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t room = PTHREAD_COND_INITIALIZER;  /* the outbox may have room again */
@@ -39,7 +43,8 @@ static void unlink_stream(struct stream *s)
 static void stream_free(struct stream *s)
 {
     pthread_cond_destroy(&s->changed);
-    ring_free(&s->input);
+    if (s->reading) blocks_give_back(&s->input, s->reading);
+    blocks_free(&s->input);
     if (s->over_fd >= 0) close(s->over_fd);
     free(s);
 }
@@ -102,7 +107,7 @@ bool streams_take(const struct frame *f)
         s->allowance -= (int64_t)f->length;
         ok = s->allowance >= 0 && !s->input_eof;
         if (ok && !owner && !s->over) {
-            ok = ring_put(&s->input, f->payload, f->length, AGENT_WINDOW);
+            ok = f->length == 0 || blocks_put(&s->input, f);
             pthread_cond_broadcast(&s->changed);
         }
         break;
@@ -211,21 +216,42 @@ bool stream_send(struct stream *s, enum frame_type type, const void *payload, si
     return ok;
 }
 
-ssize_t stream_receive(struct stream *s, void *buffer, size_t capacity)
+bool stream_send_pipe(struct stream *s, int pipe, size_t length)
 {
     pthread_mutex_lock(&stream_lock);
-    while (!s->over && s->input.length == 0 && !s->input_eof) pthread_cond_wait(&s->changed, &stream_lock);
+    bool ok = await_credit_locked(s, length) > 0;
+    if (ok) {
+        s->credit -= (int64_t)length;
+        ok = connection_send_pipe(DATA, s->id, pipe, length);
+    }
+    pthread_mutex_unlock(&stream_lock);
+    return ok;
+}
+
+/* Gives back what was read, and credit for it once that is worth a frame. */
+static void read_done_locked(struct stream *s)
+{
+    if (!s->reading) return;
+    s->ungranted += s->reading->length;
+    blocks_give_back(&s->input, s->reading);
+    s->reading = NULL;
+    if (s->ungranted >= AGENT_WINDOW / 4 && !s->input_eof) {
+        grant_locked(s, s->ungranted + (s->widened ? 0 : UPLOAD_WINDOW - AGENT_WINDOW));
+        s->widened = true;
+        s->ungranted = 0;
+    }
+}
+
+ssize_t stream_receive(struct stream *s, const uint8_t **data)
+{
+    pthread_mutex_lock(&stream_lock);
+    read_done_locked(s);
+    while (!s->over && !s->input.first && !s->input_eof) pthread_cond_wait(&s->changed, &stream_lock);
     ssize_t taken = -1;
     if (!s->over) {
-        size_t n = s->input.length < capacity ? s->input.length : capacity;
-        if (n) memcpy(buffer, ring_head(&s->input), n);
-        ring_drop(&s->input, n);
-        s->ungranted += n;
-        if (s->ungranted >= AGENT_WINDOW / 4 && !s->input_eof) {
-            grant_locked(s, s->ungranted);
-            s->ungranted = 0;
-        }
-        taken = (ssize_t)n;
+        s->reading = blocks_take(&s->input);
+        taken = s->reading ? (ssize_t)s->reading->length : 0;
+        *data = s->reading ? s->reading->memory + s->reading->start : NULL;
     }
     pthread_mutex_unlock(&stream_lock);
     return taken;

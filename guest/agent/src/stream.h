@@ -21,8 +21,14 @@ size_t stream_await_credit(struct stream *s, size_t least, size_t most);
 /* Sends DATA or ITEM (waits for credit for all of it) or RESPONSE or EOF. False when the stream is over. */
 bool stream_send(struct stream *s, enum frame_type type, const void *payload, size_t length);
 
-/* DATA from the server: the number of bytes, 0 at its EOF, -1 when the stream is over. Grants credit itself. */
-ssize_t stream_receive(struct stream *s, void *buffer, size_t capacity);
+/* Sends `length` bytes that are waiting in a pipe as one frame of DATA. False when the stream is over. */
+bool stream_send_pipe(struct stream *s, int pipe, size_t length);
+
+/*
+ * DATA from the server: the number of bytes, 0 at its EOF, -1 when the stream is over. They are good until the
+ * next call, which grants credit for them.
+ */
+ssize_t stream_receive(struct stream *s, const uint8_t **data);
 
 /* True once the server cancelled or the connection dropped. Look at it in long loops that do not send. */
 bool stream_over(struct stream *s);

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "blocks.h"
 #include "frame.h"
 #include "ring.h"
 #include "stream.h"
@@ -28,8 +29,9 @@ struct stream {
     struct stream *next;
     /* for workers */
     pthread_cond_t changed;
-    struct ring input;
-    bool input_eof;
+    struct blocks input;
+    struct block *reading;           /* what stream_receive gave out last */
+    bool input_eof, widened;
     size_t ungranted;
     int over_fd;
     /* for owners in the loop */

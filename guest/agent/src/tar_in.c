@@ -346,13 +346,13 @@ static int target_open(const char *path)
 static void tar_in_path(struct stream *s, struct fields f, const char *path)
 {
     struct tar_in in = {
-        .s = s, .path = path, .top = -1, .parent_fd = -1,
+        .s = s, .path = path, .top = -1, .parent_fd = -1, .reader = { .s = s },
         .keep_owners = fields_u64(f, T_FLAGS, 0) & KEEP_OWNERS,
         .max_bytes = fields_u64(f, T_MAX_BYTES, default_max_bytes),
         .max_entries = fields_u64(f, T_MAX_ENTRIES, default_max_entries),
         .name = malloc(TAR_NAME_MAX + 1), .parent = malloc(TAR_NAME_MAX + 1),
     };
-    if (!in.name || !in.parent || !tar_reader_start(&in.reader, s))
+    if (!in.name || !in.parent)
         answer_no_memory(s);
     else if ((in.top = target_open(path)) < 0)
         answer_error(s, errno, path);

@@ -8,17 +8,11 @@ enum { NOTES_IN_A_ROW_MAX = 16 };
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
-bool tar_reader_start(struct tar_reader *r, struct stream *s)
-{
-    *r = (struct tar_reader) { .s = s, .buffer = malloc(FRAME_MAX) };
-    return r->buffer != NULL;
-}
-
 static bool fill(struct tar_reader *r)
 {
     if (r->ended || r->over)
         return false;
-    ssize_t n = stream_receive(r->s, r->buffer, FRAME_MAX);
+    ssize_t n = stream_receive(r->s, &r->data);
     r->position = 0;
     r->length = n > 0 ? (size_t) n : 0;
     r->ended = n == 0;
@@ -36,7 +30,7 @@ size_t tar_reader_content(struct tar_reader *r, const uint8_t **data, uint64_t m
     size_t n = r->length - r->position;
     if (n > most)
         n = (size_t) most;
-    *data = r->buffer + r->position;
+    *data = r->data + r->position;
     r->position += n;
     return n;
 }
@@ -370,5 +364,4 @@ void tar_reader_stop(struct tar_reader *r)
 {
     notes_clear(&r->next);
     notes_clear(&r->global);
-    free(r->buffer);
 }

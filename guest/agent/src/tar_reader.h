@@ -40,7 +40,7 @@ struct tar_notes {
 
 struct tar_reader {
     struct stream *s;
-    uint8_t *buffer;
+    const uint8_t *data;         /* of the stream, until the next is received */
     size_t position, length;
     bool ended;                  /* the server's EOF */
     bool over;                   /* cancelled or dropped */
@@ -50,7 +50,6 @@ struct tar_reader {
     char target[sizeof((struct tar_header *) 0)->linkname + 1];
 };
 
-bool tar_reader_start(struct tar_reader *r, struct stream *s);
 /* The next entry; false at the end of the archive, or when `over` or `problem` is set. */
 bool tar_reader_next(struct tar_reader *r, struct tar_entry *e);
 /* Some of the entry's content, at most `most` bytes; 0 when over or cut off (problem). */

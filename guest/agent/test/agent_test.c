@@ -312,6 +312,35 @@ static void a_flood_is_counted_exactly_and_does_not_grow_the_agent(void)
     finish(&a, &c);
 }
 
+/* More than the socket holds is sent before the first byte is read: the rest must wait, whole and in its place. */
+static void a_large_file_waits_for_a_slow_reader(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct outcome made = run(&c, shell("head -c 24000001 /dev/zero | tr '\\0' x >large"), 20000);
+    CHECK(made.ended);
+    outcome_free(&made);
+    struct builder b = {0};
+    build_text(&b, T_PATH, "large");
+    build_u64(&b, T_CREDIT, 32 << 20);
+    uint32_t stream = client_request(&c, OP_READ, &b);
+    builder_free(&b);
+    usleep(200000);
+    uint64_t bytes = 0, wrong = 0;
+    struct frame f = {0};
+    while (client_next(&c, &f, 10000) && f.type != END && f.type != ERROR) {
+        if (f.type != DATA) continue;
+        CHECK_INT(stream, f.stream);
+        for (size_t i = 0; i < f.length; i++) wrong += f.payload[i] != 'x';
+        bytes += f.length;
+    }
+    CHECK_INT(END, f.type);
+    CHECK_INT(24000001, bytes);
+    CHECK_INT(0, wrong);
+    finish(&a, &c);
+}
+
 static void a_timeout_kills_the_whole_tree(void)
 {
     struct agent a;
@@ -609,6 +638,7 @@ static void run_all(void)
     RUN(input_is_passed_and_closed);
     RUN(input_beyond_the_window_waits_for_credit);
     RUN(a_flood_is_counted_exactly_and_does_not_grow_the_agent);
+    RUN(a_large_file_waits_for_a_slow_reader);
     RUN(a_timeout_kills_the_whole_tree);
     RUN(a_start_that_is_cancelled_before_it_is_answered_leaves_nothing);
     RUN(a_background_process_outlives_its_command);

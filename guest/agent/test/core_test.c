@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "blocks.h"
 #include "frame.h"
 #include "journal.h"
 #include "sha256.h"
@@ -151,6 +152,107 @@ static void the_largest_frame_passes(void)
     frame_reader_free(&r);
 }
 
+/* Fills the reader with one DATA frame of `length` bytes of `value`, and takes it. */
+static struct frame frame_of(struct frame_reader *r, size_t length, uint8_t value)
+{
+    uint8_t header[FRAME_HEADER] = {0, 0, 0, 0, DATA, 0, 0, 0, 1};
+    put_u32(header, (uint32_t)length);
+    struct frame f = {0};
+    size_t sent = 0, total = sizeof header + length;
+    while (sent < total) {
+        size_t available;
+        uint8_t *room = frame_room(r, &available);
+        size_t from = sent;
+        for (; sent < total && sent - from < available; sent++)
+            room[sent - from] = sent < sizeof header ? header[sent] : value;
+        frame_filled(r, sent - from);
+    }
+    CHECK_INT(FRAME_READY, frame_next(r, &f));
+    return f;
+}
+
+static void check_block(const struct block *block, size_t length, uint8_t value)
+{
+    CHECK(block != NULL);
+    if (!block) return;
+    CHECK_INT(length, block->length);
+    CHECK_INT(value, block->memory[block->start]);
+    CHECK_INT(value, block->memory[block->start + length - 1]);
+}
+
+static void a_large_payload_is_handed_on_and_its_block_used_again(void)
+{
+    struct frame_reader r = {.limit = FRAME_MAX};
+    struct blocks b = {0};
+    struct frame f = frame_of(&r, FRAME_MAX, 1);
+    const uint8_t *buffer = r.buffer;
+    CHECK(blocks_put(&b, &f));
+    CHECK(r.buffer != buffer);
+    f = frame_of(&r, FRAME_MAX, 2);
+    CHECK(blocks_put(&b, &f));
+    struct block *first = blocks_take(&b), *second = blocks_take(&b);
+    CHECK(blocks_take(&b) == NULL);
+    CHECK(first->memory == buffer);
+    check_block(first, FRAME_MAX, 1);
+    check_block(second, FRAME_MAX, 2);
+    blocks_give_back(&b, first);
+    f = frame_of(&r, FRAME_MAX, 3);
+    CHECK(blocks_put(&b, &f));
+    CHECK(r.buffer == buffer);
+    check_block(b.first, FRAME_MAX, 3);
+    blocks_give_back(&b, second);
+    blocks_free(&b);
+    frame_reader_free(&r);
+}
+
+static void a_payload_that_something_follows_is_copied(void)
+{
+    struct frame_reader r = {.limit = FRAME_MAX};
+    struct blocks b = {0};
+    frame_of(&r, FRAME_MAX, 1);
+    uint8_t two[2 * (FRAME_HEADER + 70000)];
+    memset(two, 7, sizeof two);
+    for (int i = 0; i < 2; i++) {
+        put_u32(two + i * (FRAME_HEADER + 70000), 70000);
+        two[i * (FRAME_HEADER + 70000) + 4] = DATA;
+    }
+    feed(&r, two, sizeof two);
+    struct frame f;
+    const uint8_t *buffer = r.buffer;
+    CHECK_INT(FRAME_READY, frame_next(&r, &f));
+    CHECK(blocks_put(&b, &f));
+    CHECK(r.buffer == buffer);
+    CHECK_INT(FRAME_READY, frame_next(&r, &f));
+    CHECK(blocks_put(&b, &f));
+    CHECK(r.buffer != buffer);
+    check_block(b.first, 70000, 7);
+    check_block(b.last, 70000, 7);
+    blocks_free(&b);
+    frame_reader_free(&r);
+}
+
+static void small_payloads_share_a_block_in_their_order(void)
+{
+    struct frame_reader r = {.limit = FRAME_MAX};
+    struct blocks b = {0};
+    for (uint8_t i = 1; i <= 100; i++) {
+        struct frame f = frame_of(&r, 1000, i);
+        CHECK(blocks_put(&b, &f));
+    }
+    int blocks = 0;
+    size_t total = 0;
+    for (struct block *block = blocks_take(&b); block; block = blocks_take(&b), blocks++) {
+        for (size_t i = 0; i < block->length; i += 1000)
+            CHECK_INT(1 + (total + i) / 1000, block->memory[block->start + i]);
+        total += block->length;
+        blocks_give_back(&b, block);
+    }
+    CHECK_INT(100000, total);
+    CHECK_INT(2, blocks);
+    blocks_free(&b);
+    frame_reader_free(&r);
+}
+
 static bool write_journal(struct journal *j, uint8_t channel, uint64_t needed, const char *text)
 {
     size_t available;
@@ -219,6 +321,9 @@ int main(void)
     RUN(frames_arrive_byte_by_byte);
     RUN(an_oversize_frame_is_refused_before_it_is_allocated);
     RUN(the_largest_frame_passes);
+    RUN(a_large_payload_is_handed_on_and_its_block_used_again);
+    RUN(a_payload_that_something_follows_is_copied);
+    RUN(small_payloads_share_a_block_in_their_order);
     RUN(the_journal_keeps_order_and_channels);
     RUN(the_journal_is_bounded_and_drops_the_oldest);
     RUN(the_journal_waits_for_a_reader);

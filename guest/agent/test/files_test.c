@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -116,6 +117,70 @@ static void reading(void)
     struct script cancel = { .credit = 2, .cancel_after = 2 };
     build_text(&b, T_PATH, "r");
     CHECK_INT(E_CANCELLED, code_of(ask(operate_read, &b, &cancel)));
+}
+
+static uint8_t pattern(size_t i)
+{
+    return (uint8_t) (i ^ i >> 8 ^ i >> 16);
+}
+
+/* Reads `large` (of `size` bytes); true when all of the range came. */
+static bool large_range_comes(size_t size, uint64_t offset, uint64_t length, const struct script *script)
+{
+    build_text(&b, T_PATH, "large");
+    build_u64(&b, T_OFFSET, offset);
+    build_u64(&b, T_LENGTH, length);
+    struct stream *s = ask(operate_read, &b, script);
+    size_t came, expected = length < size - offset ? (size_t) length : size - (size_t) offset;
+    const uint8_t *data = double_data(s, &came);
+    bool same = double_code(s) == 0 && came == expected;
+    for (size_t i = 0; same && i < came; i++)
+        same = data[i] == pattern((size_t) offset + i);
+    double_free(s);
+    return same;
+}
+
+static void reading_large(void)
+{
+    size_t size = 3 * FRAME_MAX + 12345;
+    FILE *file = fopen(at("large"), "w");
+    for (size_t i = 0; i < size; i++)
+        putc(pattern(i), file);
+    fclose(file);
+    int before = open_descriptors();
+    struct script any = { 0 }, small = { .credit = 50001 };
+    CHECK(large_range_comes(size, 0, UINT64_MAX, &any));
+    CHECK(large_range_comes(size, 0, UINT64_MAX, &small));
+    CHECK(large_range_comes(size, 1, UINT64_MAX, &any));
+    CHECK(large_range_comes(size, 4097, 2 * FRAME_MAX + 1, &any));
+    CHECK(large_range_comes(size, size - 3, UINT64_MAX, &any));
+    struct script cancelled = { .cancel_after = 2 };
+    build_text(&b, T_PATH, "large");
+    CHECK_INT(E_CANCELLED, code_of(ask(operate_read, &b, &cancelled)));
+    CHECK_INT(before, open_descriptors());
+}
+
+/* Where there are descriptors enough to open the file but not for more, it comes all the same. */
+static void reading_large_short_of_descriptors(void)
+{
+    size_t size = 3 * FRAME_MAX + 12345;
+    struct rlimit was;
+    struct script any = { 0 };
+    getrlimit(RLIMIT_NOFILE, &was);
+    int opened = 0, came = 0, lowest = dup(0);
+    close(lowest);
+    for (rlim_t more = 1; more <= 8; more++) {
+        struct rlimit tight = { .rlim_cur = (rlim_t) lowest + more, .rlim_max = was.rlim_max };
+        build_text(&b, T_PATH, "r");
+        setrlimit(RLIMIT_NOFILE, &tight);
+        int code = code_of(ask(operate_read, &b, NULL));
+        bool comes = large_range_comes(size, 0, UINT64_MAX, &any);
+        setrlimit(RLIMIT_NOFILE, &was);
+        opened += code == 0;
+        came += comes;
+    }
+    CHECK(opened > 0 && opened < 8);
+    CHECK_INT(opened, came);
 }
 
 static void writing(void)
@@ -505,6 +570,8 @@ int main(void)
     int before = open_descriptors();
     RUN(stat_fields);
     RUN(reading);
+    RUN(reading_large);
+    RUN(reading_large_short_of_descriptors);
     RUN(writing);
     RUN(write_modes);
     RUN(write_leaves_nothing);

@@ -113,20 +113,19 @@ bool stream_send(struct stream *s, enum frame_type type, const void *payload, si
     return going;
 }
 
-ssize_t stream_receive(struct stream *s, void *buffer, size_t capacity)
+ssize_t stream_receive(struct stream *s, const uint8_t **data)
 {
     if (stream_over(s))
         return -1;
     size_t left = s->script.input_length - s->input_at;
-    size_t n = left < capacity ? left : capacity;
+    size_t n = left < FRAME_MAX ? left : FRAME_MAX;
     if (s->script.piece && n > s->script.piece)
         n = s->script.piece;
     if (n == 0 && s->script.input_drops) {
         double_cancel(s);
         return -1;
     }
-    if (n)
-        memcpy(buffer, (const uint8_t *) s->script.input + s->input_at, n);
+    *data = (const uint8_t *) s->script.input + s->input_at;
     s->input_at += n;
     return (ssize_t) n;
 }
@@ -281,4 +280,14 @@ int open_descriptors(void)
     if (d)
         closedir(d);
     return n;
+}
+
+bool stream_send_pipe(struct stream *s, int pipe, size_t length)
+{
+    uint8_t *bytes = malloc(length);
+    if (read(pipe, bytes, length) != (ssize_t) length)
+        abort();
+    bool going = stream_send(s, DATA, bytes, length);
+    free(bytes);
+    return going;
 }
