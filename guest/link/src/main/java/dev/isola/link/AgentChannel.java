@@ -2,6 +2,8 @@ package dev.isola.link;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 
 /**
  * One byte channel to an agent, in both directions. One thread reads while another writes; {@link
@@ -9,10 +11,19 @@ import java.io.IOException;
  */
 public interface AgentChannel extends Closeable {
   /** Waits for bytes; returns how many were read, at least one, or -1 at the end. */
-  int read(byte[] bytes, int offset, int length) throws IOException;
+  int read(ByteBuffer target) throws IOException;
 
-  /** Writes all of the given bytes. */
-  void write(byte[] bytes, int offset, int length) throws IOException;
+  /** Writes all that remains in {@code source}. */
+  void write(ByteBuffer source) throws IOException;
+
+  /**
+   * Passes on a part of a file without reading it, where the channel can.
+   *
+   * @return how many bytes were written, 0 when that is not possible or not now
+   */
+  default long transfer(FileChannel source, long position, int count) throws IOException {
+    return 0;
+  }
 
   /**
    * Returns true when every opening of the channel starts with fresh bytes, as on a socket. On a

@@ -4,6 +4,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -124,7 +125,7 @@ final class AgentConnection implements AutoCloseable {
     streams.put(number, stream);
     boolean sent = false;
     try {
-      sent = content(frame);
+      sent = content(ByteBuffer.wrap(frame));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Loss.cancelled(id, operation.toString());
@@ -163,8 +164,13 @@ final class AgentConnection implements AutoCloseable {
   }
 
   /** Queues a frame of content, waiting while the agent does not read; false when closed. */
-  boolean content(byte[] frame) throws InterruptedException {
+  boolean content(ByteBuffer frame) throws InterruptedException {
     return outbox.put(frame);
+  }
+
+  /** Queues a frame of content that is in a file, in the same way. */
+  boolean content(byte[] header, FilePart part) throws InterruptedException {
+    return outbox.put(header, part);
   }
 
   /** Queues a small frame without waiting. */
@@ -208,7 +214,7 @@ final class AgentConnection implements AutoCloseable {
 
   private void read(Secret secret) {
     try {
-      FrameReader frames = new FrameReader(channel);
+      FrameReader frames = new FrameReader(channel, this::isBulk);
       Greeting.Welcome welcome = new Greeting(frames, channel, secret).perform();
       sendWindow = welcome.window();
       lastReceived = System.nanoTime();
@@ -218,7 +224,7 @@ final class AgentConnection implements AutoCloseable {
       while (!isClosed()) {
         Frame frame = frames.next();
         lastReceived = System.nanoTime();
-        dispatch(frame);
+        take(frame);
       }
     } catch (ProtocolViolation e) {
       violated(String.valueOf(e.getMessage()));
@@ -226,6 +232,20 @@ final class AgentConnection implements AutoCloseable {
       lose(new Loss(Loss.Kind.DROPPED, String.valueOf(e.getMessage())));
     } catch (RuntimeException | Error e) {
       lose(new Loss(Loss.Kind.VIOLATION, "reading failed: " + e));
+      throw e;
+    }
+  }
+
+  private boolean isBulk(int number) {
+    LinkStream stream = streams.get(number);
+    return stream != null && stream.operation().isBulk();
+  }
+
+  private void take(Frame frame) {
+    try {
+      dispatch(frame);
+    } catch (RuntimeException | Error e) {
+      frame.release(); // Whoever throws has not kept it.
       throw e;
     }
   }

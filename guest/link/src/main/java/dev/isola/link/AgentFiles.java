@@ -11,6 +11,7 @@ import dev.isola.spi.file.WriteOptions;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,7 +20,6 @@ import java.util.stream.Stream;
 
 /** The files of a sandbox, opened by its agent. */
 final class AgentFiles implements FileSystem {
-  private static final int CHUNK = 128 * 1024;
   private static final String USER_SPACE = "user.";
 
   private final AgentClient client;
@@ -186,16 +186,11 @@ final class AgentFiles implements FileSystem {
    */
   private Fields upload(LinkStream stream, InputStream content) {
     try {
-      byte[] chunk = new byte[CHUNK];
-      int count = content.read(chunk);
-      while (count >= 0 && stream.send(chunk, 0, count, longAnswer())) {
-        count = content.read(chunk);
-      }
-      if (count < 0) {
-        stream.sendEof();
+      if (new Upload(stream.out(), content).run(longAnswer())) {
+        stream.out().end();
       }
       return stream.end(longAnswer());
-    } catch (InterruptedException e) {
+    } catch (InterruptedException | ClosedByInterruptException e) {
       throw stream.interrupted();
     } catch (IOException e) {
       stream.cancelAndWait(answer());

@@ -53,10 +53,8 @@ final class AgentPort implements PortDialing.Connection {
   public int write(ByteBuffer source) throws IOException {
     requireOpen();
     int count = source.remaining();
-    byte[] bytes = new byte[count];
-    source.get(bytes);
     try {
-      if (stream.send(bytes, 0, count, LinkStream.FOREVER)) {
+      if (stream.out().send(source, LinkStream.FOREVER)) {
         return count;
       }
     } catch (InterruptedException e) {
@@ -69,7 +67,7 @@ final class AgentPort implements PortDialing.Connection {
 
   @Override
   public void shutdownOutput() {
-    stream.sendEof();
+    stream.out().end();
   }
 
   @Override

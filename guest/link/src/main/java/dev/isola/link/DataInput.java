@@ -1,10 +1,14 @@
 package dev.isola.link;
 
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,10 +18,17 @@ import org.jspecify.annotations.Nullable;
 final class DataInput extends InputStream {
   static final int WINDOW = 4 * 1024 * 1024;
 
+  private static final int PIECE = 64 * 1024;
+  private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
+
   private final LinkStream stream;
   private final Duration patience;
+
+  /** For one at a time: a block that was given back is somebody else's. */
+  private final Semaphore turn = new Semaphore(1);
+
   private @Nullable Frame frame;
-  private int at;
+  private ByteBuffer content = EMPTY;
   private boolean ended;
   private volatile boolean closed;
 
@@ -45,64 +56,83 @@ final class DataInput extends InputStream {
     if (length == 0 && !closed) {
       return 0;
     }
-    Frame now = openFrame();
-    if (now == null) {
-      return -1;
+    turn.acquireUninterruptibly();
+    try {
+      if (!more()) {
+        return -1;
+      }
+      int count = Math.min(length, content.remaining());
+      content.get(bytes, offset, count);
+      return count;
+    } finally {
+      leave();
     }
-    int count = Math.min(length, now.payload().length - at);
-    System.arraycopy(now.payload(), at, bytes, offset, count);
-    at += count;
-    return count;
   }
 
-  /** Hands on whole frames: no copy in between, and no more writes than frames. */
+  /** Hands on whole frames: no more writes than frames, and to a file without a copy in between. */
   @Override
   public long transferTo(OutputStream out) throws IOException {
+    Sink sink = Sink.of(out);
     long moved = 0;
-    for (Frame now = openFrame(); now != null; now = openFrame()) {
-      int from = at;
-      at = now.payload().length;
-      out.write(now.payload(), from, at - from);
-      moved += at - from;
+    turn.acquireUninterruptibly();
+    try {
+      while (more()) {
+        moved += content.remaining();
+        sink.write(content);
+      }
+      return moved;
+    } finally {
+      leave();
     }
-    return moved;
   }
 
   @Override
   public int available() {
-    Frame now = frame;
-    return now == null ? 0 : now.payload().length - at;
+    return content.remaining();
   }
 
   @Override
   public void close() {
     closed = true;
-    stream.cancel();
+    stream.drop();
+    giveBack();
   }
 
-  private @Nullable Frame openFrame() throws IOException {
+  /** Gives the current frame back, unless somebody is at it, who will do so. */
+  private void giveBack() {
+    if (turn.tryAcquire()) {
+      release();
+      turn.release();
+    }
+  }
+
+  private void leave() {
+    turn.release();
+    if (closed) {
+      giveBack();
+    }
+  }
+
+  /** Waits for content; false at the end. */
+  private boolean more() throws IOException {
     if (closed) {
       throw new IOException("the stream is closed");
     }
-    return current();
-  }
-
-  /** Returns the frame that has bytes left; null at the end. */
-  private @Nullable Frame current() {
-    Frame now = frame;
-    if (now != null && at < now.payload().length) {
-      return now;
+    if (!content.hasRemaining()) {
+      fetch();
     }
-    return fetch();
+    return content.hasRemaining();
   }
 
-  private @Nullable Frame fetch() {
-    frame = null;
-    at = 0;
+  private void fetch() {
+    release();
     while (!ended && frame == null) {
       Frame next = stream.nextOrFail(patience);
       switch (next.type()) {
-        case Wire.DATA -> frame = next;
+        case Wire.DATA -> {
+          frame = next;
+          content = next.content();
+        }
         case Wire.END -> ended = true;
         case Wire.ERROR -> throw stream.error(next).exception(stream.connection().id());
         default -> {
@@ -110,6 +140,40 @@ final class DataInput extends InputStream {
         }
       }
     }
-    return frame;
+  }
+
+  private void release() {
+    content = EMPTY;
+    if (frame != null) {
+      frame.release();
+      frame = null;
+    }
+  }
+
+  /** Where content goes. */
+  private interface Sink {
+    void write(ByteBuffer content) throws IOException;
+
+    static Sink of(OutputStream out) {
+      // A class made from it may do more in write() than its channel knows of.
+      if (out.getClass() == FileOutputStream.class) {
+        FileChannel channel = ((FileOutputStream) out).getChannel();
+        return content -> {
+          // In pieces as cp does: more at once asks the kernel for larger blocks, which are scarce.
+          int end = content.limit();
+          while (content.position() < end) {
+            channel.write(content.limit(Math.min(end, content.position() + PIECE)));
+          }
+        };
+      }
+      byte[] piece = new byte[PIECE];
+      return content -> {
+        while (content.hasRemaining()) {
+          int count = Math.min(PIECE, content.remaining());
+          content.get(piece, 0, count);
+          out.write(piece, 0, count);
+        }
+      };
+    }
   }
 }

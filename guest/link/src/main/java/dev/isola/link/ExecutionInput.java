@@ -3,6 +3,7 @@ package dev.isola.link;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.Supplier;
 
@@ -42,14 +43,14 @@ final class ExecutionInput extends OutputStream {
   public void close() {
     if (open && !closed) {
       closed = true;
-      stream.get().sendEof();
+      stream.get().out().end();
     }
   }
 
   private void send(byte[] bytes, int offset, int length) throws IOException {
     LinkStream target = stream.get();
     try {
-      if (target.send(bytes, offset, length, LinkStream.FOREVER)) {
+      if (target.out().send(ByteBuffer.wrap(bytes, offset, length), LinkStream.FOREVER)) {
         return;
       }
     } catch (InterruptedException e) {

@@ -2,6 +2,8 @@ package dev.isola.link;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.function.IntPredicate;
 
 /**
  * Cuts frames out of a channel. Used by the reading thread only. Small frames come out of a buffer
@@ -12,12 +14,17 @@ final class FrameReader {
   private static final byte[] EMPTY = {};
 
   private final AgentChannel channel;
+  private final IntPredicate bulk;
   private final byte[] buffer = new byte[BUFFER];
   private int start;
   private int end;
 
-  FrameReader(AgentChannel channel) {
+  /**
+   * @param bulk tells of which streams large DATA frames come as blocks
+   */
+  FrameReader(AgentChannel channel, IntPredicate bulk) {
     this.channel = channel;
+    this.bulk = bulk;
   }
 
   /**
@@ -42,6 +49,9 @@ final class FrameReader {
     start += Wire.HEADER;
     if (type == Wire.OUTPUT) {
       return output(stream, length);
+    }
+    if (type == Wire.DATA && length >= Blocks.WORTH && bulk.test(stream)) {
+      return Frame.large(stream, block(length));
     }
     return new Frame(type, stream, payload(length));
   }
@@ -77,7 +87,7 @@ final class FrameReader {
     long time = Wire.getLong(buffer, start + 9);
     start += Wire.OUTPUT_HEADER;
     byte[] content = payload(length - Wire.OUTPUT_HEADER);
-    return new Frame(Wire.OUTPUT, stream, content, channelNumber, offset, time);
+    return Frame.output(stream, content, channelNumber, offset, time);
   }
 
   private byte[] payload(int length) throws IOException {
@@ -94,6 +104,25 @@ final class FrameReader {
     return payload;
   }
 
+  private ByteBuffer block(int length) throws IOException {
+    ByteBuffer block = Blocks.SHARED.take();
+    boolean filled = false;
+    try {
+      int have = Math.min(length, end - start);
+      block.limit(length).put(buffer, start, have);
+      start += have;
+      while (block.hasRemaining()) {
+        require(channel.read(block) >= 0);
+      }
+      filled = true;
+      return block.flip();
+    } finally {
+      if (!filled) {
+        Blocks.SHARED.giveBack(block);
+      }
+    }
+  }
+
   /** Waits until {@code count} bytes are in the buffer. */
   private void require(int count) throws IOException {
     if (end - start >= count) {
@@ -108,10 +137,14 @@ final class FrameReader {
   }
 
   private int read(byte[] target, int offset, int length) throws IOException {
-    int count = channel.read(target, offset, length);
-    if (count < 0) {
+    int count = channel.read(ByteBuffer.wrap(target, offset, length));
+    require(count >= 0);
+    return count;
+  }
+
+  private static void require(boolean more) throws EOFException {
+    if (!more) {
       throw new EOFException("the agent closed the connection");
     }
-    return count;
   }
 }

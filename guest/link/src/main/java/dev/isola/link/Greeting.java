@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.spi.Secret;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
@@ -139,7 +140,7 @@ final class Greeting {
             .add(Tag.NONCE, serverNonce)
             .add(Tag.PROOF, proof(secret, Wire.SERVER_TEXT, agentNonce, serverNonce))
             .frame(Wire.HELLO, 0);
-    channel.write(hello, 0, hello.length);
+    channel.write(ByteBuffer.wrap(hello));
   }
 
   private Welcome welcome(Fields fields) {

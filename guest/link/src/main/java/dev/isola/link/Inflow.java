@@ -81,6 +81,8 @@ final class Inflow {
     Frame last = frame.type() == Wire.DATA ? queue.peekLast() : null;
     if (last == null
         || last.type() != Wire.DATA
+        || last.block() != null
+        || frame.block() != null
         || last.payload().length + frame.payload().length > MERGE_MAX) {
       queue.add(frame);
       return;
@@ -111,6 +113,7 @@ final class Inflow {
   }
 
   void clear() {
+    queue.forEach(Frame::release);
     queue.clear();
   }
 

@@ -11,15 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One stream of a connection. The connection's reading thread puts frames in and never waits;
- * callers take them out, grant credit by taking, and send within the credit the agent gave. What is
- * queued is bounded by the credit granted.
+ * callers take them out and grant credit by taking. What is queued is bounded by the credit
+ * granted. What goes the other way is the {@link Outflow}.
  */
 final class LinkStream {
   /** Waits without a deadline. */
   static final Duration FOREVER = Duration.ZERO;
-
-  private static final int DATA_MAX = 128 * 1024;
-  private static final long CREDIT_MAX = 1L << 40;
 
   private final AgentConnection connection;
   private final int number;
@@ -27,15 +24,12 @@ final class LinkStream {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrived = lock.newCondition();
-  private final Condition credited = lock.newCondition();
   private final Inflow inflow;
+  private final Outflow outflow;
   private @Nullable Frame terminal;
   private @Nullable Loss loss;
   private @Nullable Consumer<Fields> onLateHead;
   private @Nullable Consumer<LinkStream> onIncoming;
-  private long sendCredit;
-  private int sending;
-  private boolean eofSent;
   private boolean discarding;
   private boolean lingering;
   private long discardingSince;
@@ -51,7 +45,7 @@ final class LinkStream {
     this.number = number;
     this.operation = operation;
     this.inflow = new Inflow(window, operation == Operation.INCOMING ? 0 : window);
-    this.sendCredit = sendCredit;
+    this.outflow = new Outflow(connection, number, sendCredit);
   }
 
   int number() {
@@ -64,6 +58,11 @@ final class LinkStream {
 
   AgentConnection connection() {
     return connection;
+  }
+
+  /** Returns our side of the stream. */
+  Outflow out() {
+    return outflow;
   }
 
   // The reading thread.
@@ -80,13 +79,13 @@ final class LinkStream {
     lock.lock();
     try {
       if (frame.type() == Wire.CREDIT) {
-        addCredit(frame.payload());
+        outflow.grant(frame.payload());
         return;
       }
       inflow.check(frame);
       if (frame.terminal()) {
         terminal = frame;
-        credited.signalAll();
+        outflow.close();
       } else if (discarding) {
         throwAway(frame);
         return;
@@ -107,7 +106,7 @@ final class LinkStream {
         loss = why;
       }
       arrived.signalAll();
-      credited.signalAll();
+      outflow.close();
     } finally {
       lock.unlock();
     }
@@ -252,70 +251,6 @@ final class LinkStream {
     }
   }
 
-  /**
-   * Sends bytes as the agent's credit allows.
-   *
-   * @param patience how long to wait for credit each time
-   * @return false when the stream is over, or the patience is
-   */
-  boolean send(byte[] bytes, int offset, int length, Duration patience)
-      throws InterruptedException {
-    int at = offset;
-    int left = length;
-    while (left > 0) {
-      int size = takeCredit(Math.min(left, DATA_MAX), patience);
-      if (size == 0) {
-        return false;
-      }
-      byte[] frame = new byte[Wire.HEADER + size];
-      System.arraycopy(bytes, at, frame, Wire.HEADER, size);
-      try {
-        if (!connection.content(Wire.header(frame, Wire.DATA, number))) {
-          return false;
-        }
-      } finally {
-        sent();
-      }
-      at += size;
-      left -= size;
-    }
-    return true;
-  }
-
-  /**
-   * Says that no more bytes come from here. Does nothing when repeated or when the stream is over.
-   */
-  void sendEof() {
-    lock.lock();
-    try {
-      if (!eofSent && !over()) {
-        eofSent = true;
-        queueEof();
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Bytes that have their credit go out first: content after EOF would end the connection. */
-  private void queueEof() {
-    if (sending == 0) {
-      connection.control(Wire.frame(Wire.EOF, number));
-    }
-  }
-
-  private void sent() {
-    lock.lock();
-    try {
-      sending--;
-      if (eofSent && !over()) {
-        queueEof();
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** Lets go: what still arrives is thrown away. Does nothing when the stream is over. */
   void cancel() {
     lock.lock();
@@ -324,6 +259,17 @@ final class LinkStream {
         discard();
         connection.control(Wire.frame(Wire.CANCEL, number));
       }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets go, of what has arrived too. */
+  void drop() {
+    lock.lock();
+    try {
+      cancel();
+      inflow.clear();
     } finally {
       lock.unlock();
     }
@@ -338,7 +284,7 @@ final class LinkStream {
     try {
       if (!discarding && !over()) {
         lingering = true;
-        sendEof();
+        outflow.end();
         discard();
       }
     } finally {
@@ -428,21 +374,11 @@ final class LinkStream {
     return why.exception(connection.id(), operation.changes());
   }
 
-  private void addCredit(byte[] payload) {
-    if (payload.length != 4) {
-      throw new ProtocolViolation("a CREDIT of " + payload.length + " bytes");
-    }
-    sendCredit += Wire.getInt(payload, 0) & 0xffff_ffffL;
-    if (sendCredit > CREDIT_MAX) {
-      throw new ProtocolViolation("absurd credit");
-    }
-    credited.signalAll();
-  }
-
   private void throwAway(Frame frame) {
     if (lingering) {
       granted(frame);
     }
+    frame.release();
     Consumer<Fields> undo = onLateHead;
     if (undo != null && frame.type() == Wire.RESPONSE) {
       undo.accept(Fields.parse(frame.payload()));
@@ -456,33 +392,12 @@ final class LinkStream {
     }
   }
 
-  private int takeCredit(int most, Duration patience) throws InterruptedException {
-    long deadline = deadline(patience);
-    lock.lockInterruptibly();
-    try {
-      while (sendCredit == 0 && !over() && !discarding && !eofSent) {
-        if (!await(credited, deadline, patience)) {
-          return 0;
-        }
-      }
-      if (over() || discarding || eofSent) {
-        return 0;
-      }
-      int size = (int) Math.min(most, sendCredit);
-      sendCredit -= size;
-      sending++;
-      return size;
-    } finally {
-      lock.unlock();
-    }
-  }
-
   private void discard() {
     discarding = true;
     discardingSince = System.nanoTime();
     inflow.clear();
     arrived.signalAll();
-    credited.signalAll();
+    outflow.stop();
   }
 
   private boolean nothingArrived() {
@@ -493,13 +408,13 @@ final class LinkStream {
     return terminal != null || loss != null;
   }
 
-  private static long deadline(Duration patience) {
+  static long deadline(Duration patience) {
     return patience.isZero() ? 0 : System.nanoTime() + patience.toNanos();
   }
 
   /** Waits once; the callers loop. */
   @SuppressWarnings("WaitNotInLoop")
-  private static boolean await(Condition condition, long deadline, Duration patience)
+  static boolean await(Condition condition, long deadline, Duration patience)
       throws InterruptedException {
     if (patience.isZero()) {
       condition.await();

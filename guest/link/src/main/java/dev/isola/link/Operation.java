@@ -63,6 +63,11 @@ enum Operation {
     return effect == Effect.CHANGES;
   }
 
+  /** Returns true when the answer is the content of files, which may be large. */
+  boolean isBulk() {
+    return this == READ || this == TAR_OUT;
+  }
+
   boolean mayAnswer(int frameType) {
     return (answers & 1 << frameType) != 0;
   }

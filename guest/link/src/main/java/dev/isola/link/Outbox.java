@@ -1,9 +1,11 @@
 package dev.isola.link;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Frames on their way out. Callers put, one thread of the connection writes. That the callers do
@@ -20,21 +22,30 @@ final class Outbox {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition filled = lock.newCondition();
   private final Condition drained = lock.newCondition();
-  private final ArrayDeque<byte[]> queue = new ArrayDeque<>();
+  private final ArrayDeque<Parcel> queue = new ArrayDeque<>();
   private long queued;
   private boolean closed;
 
   /**
    * Queues a frame of content, waiting while too much is queued; false when the connection is
-   * closed.
+   * closed. A block is given back once it is written.
    */
-  boolean put(byte[] frame) throws InterruptedException {
+  boolean put(ByteBuffer frame) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (queued >= FULL && !closed) {
-        drained.await();
-      }
-      return add(frame);
+      awaitRoom();
+      return add(new Parcel(frame, null));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Queues a frame whose content is in a file, in the same way; the part is told when done. */
+  boolean put(byte[] header, FilePart part) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      awaitRoom();
+      return add(new Parcel(ByteBuffer.wrap(header), part));
     } finally {
       lock.unlock();
     }
@@ -44,7 +55,7 @@ final class Outbox {
   boolean putControl(byte[] frame) {
     lock.lock();
     try {
-      return add(frame);
+      return add(new Parcel(ByteBuffer.wrap(frame), null));
     } finally {
       lock.unlock();
     }
@@ -55,7 +66,7 @@ final class Outbox {
     lock.lock();
     try {
       if (queued < FULL) {
-        add(frame);
+        add(new Parcel(ByteBuffer.wrap(frame), null));
       }
     } finally {
       lock.unlock();
@@ -66,6 +77,7 @@ final class Outbox {
     lock.lock();
     try {
       closed = true;
+      queue.forEach(Parcel::done);
       queue.clear();
       filled.signalAll();
       drained.signalAll();
@@ -76,37 +88,64 @@ final class Outbox {
 
   /** Writes what is put, until closed. Run by the connection's writing thread. */
   void writeTo(AgentChannel channel) throws IOException, InterruptedException {
-    byte[] gathered = new byte[GATHER];
-    int size = 0;
+    ByteBuffer gathered = ByteBuffer.allocate(GATHER);
     while (true) {
-      byte[] frame = size == 0 ? take() : poll();
-      if (frame == null && size == 0) {
+      Parcel parcel = gathered.position() == 0 ? take() : poll();
+      if (parcel == null && gathered.position() == 0) {
         return;
       }
-      if (frame == null || size + frame.length > GATHER) {
-        channel.write(gathered, 0, size);
-        size = 0;
-      }
-      if (frame != null && frame.length > GATHER) {
-        channel.write(frame, 0, frame.length);
-      } else if (frame != null) {
-        System.arraycopy(frame, 0, gathered, size, frame.length);
-        size += frame.length;
+      try {
+        write(parcel, gathered, channel);
+      } finally {
+        if (parcel != null) {
+          parcel.done();
+        }
       }
     }
   }
 
-  private boolean add(byte[] frame) {
+  /** Gathers what is small, and writes what was gathered where nothing follows or does not fit. */
+  private static void write(@Nullable Parcel parcel, ByteBuffer gathered, AgentChannel channel)
+      throws IOException {
+    if (parcel == null || parcel.bytes().remaining() > gathered.remaining()) {
+      flush(gathered, channel);
+    }
+    if (parcel == null) {
+      return;
+    }
+    if (parcel.bytes().remaining() > GATHER) {
+      channel.write(parcel.bytes());
+    } else {
+      gathered.put(parcel.bytes());
+    }
+    if (parcel.part() != null) {
+      flush(gathered, channel);
+      parcel.part().writeTo(channel);
+    }
+  }
+
+  private static void flush(ByteBuffer gathered, AgentChannel channel) throws IOException {
+    channel.write(gathered.flip());
+    gathered.clear();
+  }
+
+  private void awaitRoom() throws InterruptedException {
+    while (queued >= FULL && !closed) {
+      drained.await();
+    }
+  }
+
+  private boolean add(Parcel parcel) {
     if (closed) {
       return false;
     }
-    queue.add(frame);
-    queued += frame.length;
+    queue.add(parcel);
+    queued += parcel.size();
     filled.signal();
     return true;
   }
 
-  private byte @org.jspecify.annotations.Nullable [] take() throws InterruptedException {
+  private @Nullable Parcel take() throws InterruptedException {
     lock.lock();
     try {
       while (queue.isEmpty() && !closed) {
@@ -118,7 +157,7 @@ final class Outbox {
     }
   }
 
-  private byte @org.jspecify.annotations.Nullable [] poll() {
+  private @Nullable Parcel poll() {
     lock.lock();
     try {
       return removeFirst();
@@ -127,15 +166,33 @@ final class Outbox {
     }
   }
 
-  private byte @org.jspecify.annotations.Nullable [] removeFirst() {
-    byte[] frame = queue.poll();
-    if (frame != null) {
+  private @Nullable Parcel removeFirst() {
+    Parcel parcel = queue.poll();
+    if (parcel != null) {
       boolean wasFull = queued >= FULL;
-      queued -= frame.length;
+      queued -= parcel.size();
       if (wasFull && queued < FULL) {
         drained.signalAll();
       }
     }
-    return frame;
+    return parcel;
+  }
+
+  /**
+   * What goes out in one go.
+   *
+   * @param bytes a whole frame, or its header where the content is a part of a file
+   */
+  private record Parcel(ByteBuffer bytes, @Nullable FilePart part) {
+    int size() {
+      return bytes.remaining() + (part == null ? 0 : part.count());
+    }
+
+    void done() {
+      Blocks.SHARED.giveBack(bytes);
+      if (part != null) {
+        part.done();
+      }
+    }
   }
 }

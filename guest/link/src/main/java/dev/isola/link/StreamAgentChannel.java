@@ -3,6 +3,7 @@ package dev.isola.link;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -11,9 +12,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * port. Blocking file streams hold their thread, so the connection uses platform threads for it.
  */
 public final class StreamAgentChannel implements AgentChannel {
+  private static final int PIECE = 64 * 1024;
+
   private final InputStream in;
   private final OutputStream out;
   private final Runnable onClose;
+  private final byte[] readPiece = new byte[PIECE];
+  private final byte[] writePiece = new byte[PIECE];
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
@@ -37,14 +42,35 @@ public final class StreamAgentChannel implements AgentChannel {
   }
 
   @Override
-  public int read(byte[] bytes, int offset, int length) throws IOException {
-    return in.read(bytes, offset, length);
+  public int read(ByteBuffer target) throws IOException {
+    if (target.hasArray()) {
+      int at = target.arrayOffset() + target.position();
+      return advance(target, in.read(target.array(), at, target.remaining()));
+    }
+    int count = in.read(readPiece, 0, Math.min(PIECE, target.remaining()));
+    if (count > 0) {
+      target.put(readPiece, 0, count);
+    }
+    return count;
   }
 
   @Override
-  public void write(byte[] bytes, int offset, int length) throws IOException {
-    out.write(bytes, offset, length);
+  public void write(ByteBuffer source) throws IOException {
+    if (source.hasArray()) {
+      out.write(source.array(), source.arrayOffset() + source.position(), source.remaining());
+      advance(source, source.remaining());
+    }
+    while (source.hasRemaining()) {
+      int count = Math.min(PIECE, source.remaining());
+      source.get(writePiece, 0, count);
+      out.write(writePiece, 0, count);
+    }
     out.flush();
+  }
+
+  private static int advance(ByteBuffer buffer, int count) {
+    buffer.position(buffer.position() + Math.max(count, 0));
+    return count;
   }
 
   @Override

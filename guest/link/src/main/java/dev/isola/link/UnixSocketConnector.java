@@ -10,6 +10,7 @@ import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -95,16 +96,20 @@ public final class UnixSocketConnector implements AgentConnector {
 
   private record SocketAgentChannel(SocketChannel channel) implements AgentChannel {
     @Override
-    public int read(byte[] bytes, int offset, int length) throws IOException {
-      return channel.read(ByteBuffer.wrap(bytes, offset, length));
+    public int read(ByteBuffer target) throws IOException {
+      return channel.read(target);
     }
 
     @Override
-    public void write(byte[] bytes, int offset, int length) throws IOException {
-      ByteBuffer buffer = ByteBuffer.wrap(bytes, offset, length);
-      while (buffer.hasRemaining()) {
-        channel.write(buffer);
+    public void write(ByteBuffer source) throws IOException {
+      while (source.hasRemaining()) {
+        channel.write(source);
       }
+    }
+
+    @Override
+    public long transfer(FileChannel source, long position, int count) throws IOException {
+      return source.transferTo(position, count, channel);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.isola.link;
 
+import java.nio.ByteBuffer;
+
 /** The numbers of the guest protocol: a transcription of PROTOCOL.md; change both together. */
 final class Wire {
   static final int HEADER = 9;
@@ -118,6 +120,18 @@ final class Wire {
     frame[4] = (byte) type;
     putInt(frame, 5, stream);
     return frame;
+  }
+
+  /** Writes a frame's header before its content, where {@code frame} has room for it. */
+  static ByteBuffer header(ByteBuffer frame, int type, int stream) {
+    return frame.putInt(0, frame.remaining() - HEADER).put(4, (byte) type).putInt(5, stream);
+  }
+
+  /** Returns the header of a frame whose payload follows by itself. */
+  static byte[] header(int type, int stream, int length) {
+    byte[] header = header(new byte[HEADER], type, stream);
+    putInt(header, 0, length);
+    return header;
   }
 
   /** Returns a whole frame with {@code payload}. */

@@ -21,6 +21,7 @@ import dev.isola.spi.file.WriteOptions;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,6 +52,7 @@ class HostileAgentTest {
     client.close();
     agent.close();
     assertThat(agent.failures).isEmpty();
+    await().untilAsserted(() -> assertThat(Blocks.SHARED.inUse()).isZero());
   }
 
   private void start(FakeAgent.Script script) throws IOException {
@@ -303,6 +305,56 @@ class HostileAgentTest {
     assertThatThrownBy(() -> files().read("/x", ReadRange.ALL).read())
         .isInstanceOf(ProviderUnavailable.class);
     assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void moreLargeFramesThanWereGranted() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+          for (int sent = 0; sent <= DataInput.WINDOW; sent += Wire.FRAME_MAX) {
+            peer.send(Wire.DATA, 1, new byte[Wire.FRAME_MAX]);
+          }
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    try (InputStream in = files().read("/x", ReadRange.ALL)) {
+      assertOver(connection, Loss.Kind.VIOLATION);
+      assertThatThrownBy(in::readAllBytes).isInstanceOf(ProviderUnavailable.class);
+    }
+  }
+
+  @Test
+  void largeFramesForAWrite() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.send(Wire.DATA, 1, new byte[Wire.FRAME_MAX]);
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    assertThatThrownBy(() -> files().write("/x", new Endless(), WriteOptions.DEFAULT))
+        .isInstanceOf(OutcomeUnknown.class);
+    assertOver(connection, Loss.Kind.VIOLATION);
+  }
+
+  @Test
+  void dropsInTheMiddleOfALargeFrame() throws IOException {
+    greeted(
+        peer -> {
+          peer.request();
+          peer.response(1, new FieldsBuilder());
+          peer.send(Wire.DATA, 1, new byte[Wire.FRAME_MAX]);
+          byte[] cut = Wire.frame(Wire.DATA, 1, new byte[Wire.FRAME_MAX]);
+          peer.raw(Arrays.copyOf(cut, cut.length / 2));
+        });
+    AgentConnection connection = client.connection();
+    try (InputStream in = files().read("/x", ReadRange.ALL)) {
+      assertThat(in.readNBytes(Wire.FRAME_MAX)).hasSize(Wire.FRAME_MAX);
+      assertThatThrownBy(in::read).isInstanceOf(SandboxException.class);
+    }
+    assertOver(connection, Loss.Kind.DROPPED);
   }
 
   @Test

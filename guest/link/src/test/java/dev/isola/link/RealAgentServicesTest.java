@@ -17,8 +17,12 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.Watch;
+import dev.isola.spi.file.WriteOptions;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,6 +32,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -272,6 +277,13 @@ class RealAgentServicesTest {
         AgentSandbox.builder(FakeAgent.ID, StreamAgentChannel.once(channel), agent.secret).build();
     assertThat(sandbox.run(Command.shell("echo over stdio")).stdout().text())
         .isEqualTo("over stdio\n");
+    byte[] large = new byte[1_000_003];
+    new Random(5).nextBytes(large);
+    String file = agent.root.resolve("over-stdio").toString();
+    sandbox.files().write(file, new ByteArrayInputStream(large), WriteOptions.DEFAULT);
+    try (InputStream in = sandbox.files().read(file, ReadRange.ALL)) {
+      assertThat(in.readAllBytes()).isEqualTo(large);
+    }
     AgentConnection connection = sandbox.client().connection();
     sandbox.close();
     await().until(() -> connection.threads().stream().noneMatch(Thread::isAlive));

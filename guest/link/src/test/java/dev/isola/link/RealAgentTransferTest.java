@@ -2,23 +2,31 @@ package dev.isola.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.WriteOptions;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
-/** A file that is handed on as a whole. */
+/** Large content: how it is taken from a stream and handed on to one. */
 @Timeout(60)
 class RealAgentTransferTest {
   private static final byte[] CONTENT = new byte[3_000_001];
@@ -39,6 +47,11 @@ class RealAgentTransferTest {
     agent.close();
   }
 
+  @AfterEach
+  void allBlocksAreBack() {
+    await().untilAsserted(() -> assertThat(Blocks.SHARED.inUse()).isZero());
+  }
+
   @Test
   void nothingIsLostOrRepeatedAlsoInTheMiddleOfAFrame() throws IOException {
     ByteArrayOutputStream rest = new ByteArrayOutputStream();
@@ -56,5 +69,138 @@ class RealAgentTransferTest {
     in.close();
     assertThatThrownBy(() -> in.transferTo(OutputStream.nullOutputStream()))
         .isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aFileComesFromWhereItsStreamIs(@TempDir Path folder) throws IOException {
+    Path source = Files.write(folder.resolve("source"), CONTENT);
+    try (InputStream in = new FileInputStream(source.toFile())) {
+      in.skipNBytes(7);
+      assertThat(files.write("copy", in, WriteOptions.DEFAULT).size())
+          .isEqualTo(CONTENT.length - 7);
+      assertThat(in.read()).isEqualTo(-1);
+    }
+    assertThat(Files.readAllBytes(agent.root.resolve("copy")))
+        .isEqualTo(Arrays.copyOfRange(CONTENT, 7, CONTENT.length));
+  }
+
+  /** More than a socket holds, so that the writer has to wait in the middle of frames. */
+  @Test
+  void aFileLargerThanEverySocketArrivesWhole(@TempDir Path folder) throws IOException {
+    Path source = folder.resolve("source");
+    try (OutputStream out = Files.newOutputStream(source)) {
+      for (int i = 0; i < 16; i++) {
+        out.write(CONTENT);
+      }
+    }
+    try (InputStream in = new FileInputStream(source.toFile())) {
+      files.write("copy", in, WriteOptions.DEFAULT);
+    }
+    assertThat(Files.mismatch(source, agent.root.resolve("copy"))).isEqualTo(-1);
+    Path back = folder.resolve("back");
+    try (InputStream in = files.read("copy", ReadRange.ALL);
+        OutputStream out = new FileOutputStream(back.toFile())) {
+      in.transferTo(out);
+    }
+    assertThat(Files.mismatch(source, back)).isEqualTo(-1);
+  }
+
+  @Test
+  void aFileThatGrowsWhileItIsSentIsSentAsFarAsItGoes(@TempDir Path folder) throws IOException {
+    Path source = Files.write(folder.resolve("source"), Arrays.copyOf(CONTENT, 70_000));
+    try (InputStream in = new FileInputStream(source.toFile())) {
+      in.skipNBytes(10_000);
+      Files.write(source, CONTENT);
+      files.write("copy", in, WriteOptions.DEFAULT);
+    }
+    assertThat(Files.readAllBytes(agent.root.resolve("copy")))
+        .isEqualTo(Arrays.copyOfRange(CONTENT, 10_000, CONTENT.length));
+  }
+
+  @Test
+  void aFileWithoutASizeIsRead() throws IOException {
+    try (InputStream in = new FileInputStream("/proc/self/status")) {
+      files.write("copy", in, WriteOptions.DEFAULT);
+    }
+    assertThat(Files.readString(agent.root.resolve("copy"))).startsWith("Name:");
+  }
+
+  @Test
+  void aFileStreamThatDoesMoreIsAskedForItsBytes(@TempDir Path folder) throws IOException {
+    Path source = Files.write(folder.resolve("source"), new byte[100_000]);
+    try (InputStream in = new Ones(source.toFile())) {
+      files.write("copy", in, WriteOptions.DEFAULT);
+    }
+    assertThat(Files.readAllBytes(agent.root.resolve("copy"))).hasSize(100_000).containsOnly(1);
+  }
+
+  @Test
+  void smallPiecesArriveInOrder() throws IOException {
+    InputStream in = new Dribble(CONTENT);
+    assertThat(files.write("copy", in, WriteOptions.DEFAULT).size()).isEqualTo(CONTENT.length);
+    assertThat(Files.readAllBytes(agent.root.resolve("copy"))).isEqualTo(CONTENT);
+  }
+
+  @Test
+  void aFileIsAppendedTo(@TempDir Path folder) throws IOException {
+    Path target = Files.write(folder.resolve("target"), new byte[] {1, 2, 3});
+    try (InputStream in = files.read("content", ReadRange.ALL);
+        OutputStream out = new FileOutputStream(target.toFile(), true)) {
+      in.skipNBytes(5);
+      in.transferTo(out);
+    }
+    byte[] all = Files.readAllBytes(target);
+    assertThat(all).hasSize(CONTENT.length - 5 + 3).startsWith(1, 2, 3);
+    assertThat(Arrays.copyOfRange(all, 3, all.length))
+        .isEqualTo(Arrays.copyOfRange(CONTENT, 5, CONTENT.length));
+  }
+
+  @Test
+  void closingWhileItIsHandedOnEndsItAndGivesEverythingBack() throws IOException {
+    InputStream in = files.read("content", ReadRange.ALL);
+    OutputStream closing =
+        new OutputStream() {
+          @Override
+          public void write(int value) throws IOException {
+            in.close();
+          }
+
+          @Override
+          public void write(byte[] bytes, int offset, int length) throws IOException {
+            in.close();
+          }
+        };
+    assertThatThrownBy(() -> in.transferTo(closing)).isInstanceOf(IOException.class);
+  }
+
+  /** Answers every read with ones. */
+  private static final class Ones extends FileInputStream {
+    Ones(File file) throws IOException {
+      super(file);
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      int count = super.read(bytes, offset, length);
+      Arrays.fill(bytes, offset, offset + Math.max(count, 0), (byte) 1);
+      return count;
+    }
+  }
+
+  /** Gives a few thousand bytes at a time and never tells that there are more. */
+  private static final class Dribble extends ByteArrayInputStream {
+    Dribble(byte[] bytes) {
+      super(bytes);
+    }
+
+    @Override
+    public synchronized int read(byte[] bytes, int offset, int length) {
+      return super.read(bytes, offset, Math.min(length, 4001));
+    }
+
+    @Override
+    public synchronized int available() {
+      return 0;
+    }
   }
 }

@@ -60,6 +60,7 @@ class ScriptedAgentTest {
     client.close();
     agent.close();
     assertThat(agent.failures).isEmpty();
+    await().untilAsserted(() -> assertThat(Blocks.SHARED.inUse()).isZero());
   }
 
   private void greeted(FakeAgent.Script script) throws IOException {
