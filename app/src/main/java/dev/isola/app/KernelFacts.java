@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.host.program.Version;
 import dev.isola.link.local.UserNamespaces;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.isola.app;
 
-import java.util.ArrayList;
+import dev.isola.host.program.Flaw;
+import dev.isola.host.program.KnownFlaws;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -13,8 +14,7 @@ import java.util.Map;
  * @param packages its name where that is not the command's; empty where there is no package
  * @param provider the one that is nothing without it; empty when several do with or without it
  * @param gives what is had with it and not without
- * @param flaws those that let a sandbox, an image or another user get at the host; the one closed
- *     last comes last
+ * @param flaws see {@link KnownFlaws}
  */
 record Tool(
     String command,
@@ -28,25 +28,9 @@ record Tool(
   /** What runs sandboxes, then what makes their images, then what makes their networks. */
   static final List<Tool> ALL =
       List.of(
-          tool("bwrap", "namespaces without a daemon")
-              .by("bubblewrap")
-              .packaged("bubblewrap")
-              .with(Flaw.fixedIn("CVE-2020-5291", "0.4.1").ofSetuid())
-              .with(Flaw.fixedIn("CVE-2026-41163", "0.11.2").since("0.11.0").ofSetuid())
-              .with(Flaw.fixedIn("CVE-2026-87766", "0.12.0")),
-          tool("crun", "OCI containers, small and fast")
-              .by("crun")
-              .with(Flaw.fixedIn("CVE-2022-27650", "1.4.4"))
-              .with(Flaw.fixedIn(List.of("CVE-2026-88264", "CVE-2026-88265"), "1.30")),
-          tool("runc", "OCI containers, the reference")
-              .by("runc")
-              .with(Flaw.fixedIn("CVE-2024-21626", "1.1.12"))
-              .with(
-                  Flaw.fixedIn(
-                      List.of("CVE-2025-31133", "CVE-2025-52565", "CVE-2025-52881"),
-                      "1.2.8",
-                      "1.3.3"))
-              .with(Flaw.fixedIn("CVE-2026-41579", "1.3.6", "1.4.3")),
+          tool("bwrap", "namespaces without a daemon").by("bubblewrap").packaged("bubblewrap"),
+          tool("crun", "OCI containers, small and fast").by("crun"),
+          tool("runc", "OCI containers, the reference").by("runc"),
           tool("runsc", "gVisor, a kernel of its own for each sandbox")
               .by("gvisor")
               .packagedOnlyBy(Packages.DEBIAN),
@@ -57,13 +41,10 @@ record Tool(
               .packaged("docker")
               .packaged(Packages.DEBIAN, "docker.io")
               .packaged(Packages.FEDORA, "moby-engine"),
-          tool("podman", "containers without a daemon")
-              .by("docker")
-              .with(Flaw.fixedIn("CVE-2026-55686", "5.7.1").since("3.0.0")),
+          tool("podman", "containers without a daemon").by("docker"),
           tool("git", "a worktree for each sandbox").by("worktree"),
           tool("unshare", "doctor's tries, networks, debootstrap").packaged("util-linux"),
-          tool("skopeo", "isola image pull from registries")
-              .with(Flaw.fixedIn("CVE-2024-3727", "1.14.4", "1.15.1")),
+          tool("skopeo", "isola image pull from registries"),
           tool("mmdebstrap", "isola image build"),
           tool("newuidmap", "isola image build without being root")
               .asked("")
@@ -87,12 +68,7 @@ record Tool(
               .packaged(Packages.FEDORA, "iproute-tc"),
           tool("nft", "network mode bridge as root").packaged("nftables"),
           tool("nsenter", "network mode bridge").packaged("util-linux"),
-          tool("slirp4netns", "network mode bridge without being root")
-              .marked("libslirp:")
-              .with(
-                  Flaw.fixedIn(
-                      List.of("CVE-2021-3592", "CVE-2021-3593", "CVE-2021-3594", "CVE-2021-3595"),
-                      "4.6.0")));
+          tool("slirp4netns", "network mode bridge without being root").marked("libslirp:"));
 
   Tool {
     packages = Map.copyOf(packages);
@@ -100,7 +76,8 @@ record Tool(
   }
 
   private static Tool tool(String command, String gives) {
-    return new Tool(command, "--version", "", Map.of(), "", gives, List.of()).packaged(command);
+    return new Tool(command, "--version", "", Map.of(), "", gives, KnownFlaws.of(command))
+        .packaged(command);
   }
 
   private Tool by(String name) {
@@ -113,12 +90,6 @@ record Tool(
 
   private Tool marked(String word) {
     return new Tool(command, ask, word, packages, provider, gives, flaws);
-  }
-
-  private Tool with(Flaw flaw) {
-    List<Flaw> more = new ArrayList<>(flaws);
-    more.add(flaw);
-    return new Tool(command, ask, mark, packages, provider, gives, more);
   }
 
   private Tool packaged(String name) {

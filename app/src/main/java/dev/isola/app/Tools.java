@@ -1,5 +1,7 @@
 package dev.isola.app;
 
+import dev.isola.host.program.Flaw;
+import dev.isola.host.program.Version;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,9 @@
 package dev.isola.bench;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +29,12 @@ record Event(
     String afterwards) {
   private static final int ROUNDS = 10;
 
+  /** Who takes seconds for each needs no more to be warm. */
+  private static final Duration WARM = Duration.ofSeconds(5);
+
+  /** Who has taken so long does no more rounds; {@code n} of its result says how many it did. */
+  private static final Duration ENOUGH = Duration.ofSeconds(40);
+
   Event(
       String benchmark,
       String reference,
@@ -43,17 +51,32 @@ record Event(
     Map<Contestant, Samples> times = new LinkedHashMap<>();
     for (Contestant contestant : contestants) {
       times.put(contestant, Samples.NONE);
-      turn(contestant, contestant.share(warmUp), times, absent);
+      warmUp(contestant, times, absent);
       times.replace(contestant, Samples.NONE);
     }
+    Map<Contestant, Long> spent = new HashMap<>();
     int rounds = Math.min(ROUNDS, n);
     for (int round = 0; round < rounds; round++) {
       for (Contestant contestant : contestants) {
-        int all = contestant.share(n);
-        turn(contestant, all * (round + 1) / rounds - all * round / rounds, times, absent);
+        if (spent.getOrDefault(contestant, 0L) < ENOUGH.toNanos()) {
+          int all = contestant.share(n);
+          long start = System.nanoTime();
+          turn(contestant, all * (round + 1) / rounds - all * round / rounds, times, absent);
+          spent.merge(contestant, System.nanoTime() - start, Long::sum);
+        }
       }
     }
     return results(times);
+  }
+
+  private void warmUp(Contestant contestant, Map<Contestant, Samples> times, List<Absent> absent)
+      throws InterruptedException {
+    int count = contestant.share(warmUp);
+    int step = Math.max(concurrency, count / ROUNDS);
+    long start = System.nanoTime();
+    for (int done = 0; done < count && System.nanoTime() - start < WARM.toNanos(); done += step) {
+      turn(contestant, Math.min(step, count - done), times, absent);
+    }
   }
 
   private void turn(

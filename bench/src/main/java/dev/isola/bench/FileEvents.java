@@ -83,11 +83,7 @@ final class FileEvents {
     return event("files-read", contestants);
   }
 
-  /**
-   * Puts the file there before the first round and leaves it there. A fresh one in every round
-   * would take the memory that the file before it left, and the download alone would have to ask
-   * for new, which a virtual machine may first have to get from its host.
-   */
+  /** Puts the file there before the first round and leaves it there, as the source of cp stays. */
   private void uploadOnce(Entrant entrant) throws IOException {
     if (uploaded.add(entrant.name())) {
       upload(entrant.sandbox().files());

@@ -33,11 +33,6 @@ final class Crun implements OciRuntime {
     return Pattern.compile("crun version (\\S+)");
   }
 
-  @Override
-  public List<Flaw> flaws() {
-    return List.of(new Flaw("CVE-2022-27650", Version.of("1.4.4")));
-  }
-
   /** It refuses a machine with both versions of control groups even where it does not use them. */
   @Override
   public void prepare(Plan plan, Staged staged) {

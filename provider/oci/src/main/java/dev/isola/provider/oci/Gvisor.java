@@ -7,6 +7,8 @@ import dev.isola.host.launch.Isolator.Running;
 import dev.isola.host.launch.Isolator.Staged;
 import dev.isola.host.launch.Isolator.Traits;
 import dev.isola.host.launch.Plan;
+import dev.isola.host.program.Flaw;
+import dev.isola.host.program.Version;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Terminals;
@@ -83,7 +85,7 @@ final class Gvisor implements OciRuntime {
   /** With those before, a sandbox that may make its socket on the host may also open others. */
   @Override
   public List<Flaw> flaws() {
-    return List.of(new Flaw("no --host-uds=create", Version.of("20221219")));
+    return List.of(Flaw.fixedIn("no --host-uds=create", "20221219"));
   }
 
   @Override

@@ -4,6 +4,9 @@ import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.Running;
 import dev.isola.host.launch.Isolator.Staged;
 import dev.isola.host.launch.Plan;
+import dev.isola.host.program.Flaw;
+import dev.isola.host.program.KnownFlaws;
+import dev.isola.host.program.Version;
 import dev.isola.spi.capability.Capability;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +33,10 @@ interface OciRuntime {
   /** Returns what finds the version, as its first group, in what {@code --version} says. */
   Pattern version();
 
-  List<Flaw> flaws();
+  /** Returns the holes by which a version of it is too old. */
+  default List<Flaw> flaws() {
+    return KnownFlaws.of(program());
+  }
 
   /** Adds steps that go before the runtime. */
   default void prepare(Plan plan, Staged staged) {}

@@ -38,11 +38,6 @@ final class Runc implements OciRuntime {
   }
 
   @Override
-  public List<Flaw> flaws() {
-    return List.of(new Flaw("CVE-2024-21626", Version.of("1.1.12")));
-  }
-
-  @Override
   public void prepare(Plan plan, Staged staged) {
     plan.step("protect", "/sys/fs/cgroup");
   }

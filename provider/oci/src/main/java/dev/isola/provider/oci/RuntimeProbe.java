@@ -2,6 +2,8 @@ package dev.isola.provider.oci;
 
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.launch.Users;
+import dev.isola.host.program.Flaw;
+import dev.isola.host.program.Version;
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.Requirement;
@@ -12,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Finds out what a runtime is on this machine and whether it works. */
@@ -69,11 +72,11 @@ final class RuntimeProbe {
           program.get().path() + " --version does not say the version of " + runtime.program(),
           install());
     }
-    Optional<Flaw> flaw = flaw(version.get());
-    if (flaw.isPresent() && !Version.distributed(text.get())) {
+    List<Flaw> flaws = flaws(version.get());
+    if (!flaws.isEmpty() && !Version.distributed(text.get())) {
       return new Health.Unhealthy(
-          runtime.program() + " " + version.get() + " has " + flaw.get().name(),
-          "install " + runtime.program() + " " + flaw.get().fixed() + " or newer");
+          runtime.program() + " " + version.get() + " has " + names(flaws),
+          "install " + runtime.program() + " " + flaws.getLast().remedy() + " or newer");
     }
     return trials
         .problem(
@@ -83,22 +86,28 @@ final class RuntimeProbe {
                 PATIENCE,
                 BAD))
         .<Health>map(why -> new Health.Unhealthy(why, "see what " + program.get().path() + " is"))
-        .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaw)));
+        .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaws)));
   }
 
-  private String healthy(Version version, Optional<Flaw> flaw) {
+  private String healthy(Version version, List<Flaw> flaws) {
     StringBuilder text = new StringBuilder(runtime.program() + " " + version + " made a sandbox");
     runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
-    flaw.ifPresent(found -> text.append("; ").append(note(found)));
+    if (!flaws.isEmpty()) {
+      text.append("; ").append(note(flaws));
+    }
     return text.toString();
   }
 
-  private static String note(Flaw flaw) {
+  private static String note(List<Flaw> flaws) {
     return "older than "
-        + flaw.fixed()
+        + flaws.getLast().remedy()
         + ", which mended "
-        + flaw.name()
+        + names(flaws)
         + "; the distribution that built it may have done so before";
+  }
+
+  private static String names(List<Flaw> flaws) {
+    return flaws.stream().flatMap(flaw -> flaw.names().stream()).collect(Collectors.joining(", "));
   }
 
   List<Requirement> requirements() {
@@ -110,7 +119,7 @@ final class RuntimeProbe {
             true,
             version.isPresent(),
             version
-                .map(found -> found + flaw(found).map(flaw -> ", " + note(flaw)).orElse(""))
+                .map(found -> found + (flaws(found).isEmpty() ? "" : ", " + note(flaws(found))))
                 .orElse("not found"),
             version.isPresent() ? "" : install()));
     all.add(
@@ -132,13 +141,13 @@ final class RuntimeProbe {
     Matcher found = runtime.version().matcher(text);
     try {
       return found.find() ? Optional.of(Version.of(found.group(1))) : Optional.empty();
-    } catch (NumberFormatException e) {
+    } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
   }
 
-  private Optional<Flaw> flaw(Version version) {
-    return runtime.flaws().stream().filter(flaw -> version.compareTo(flaw.fixed()) < 0).findFirst();
+  private List<Flaw> flaws(Version version) {
+    return runtime.flaws().stream().filter(flaw -> flaw.in(version, false)).toList();
   }
 
   private Optional<String> says(HostProgram program) {

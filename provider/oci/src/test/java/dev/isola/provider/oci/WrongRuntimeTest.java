@@ -85,13 +85,13 @@ class WrongRuntimeTest {
   @Test
   void crunThatDoesNotIsolateIsRefused() throws Exception {
     needs("python3");
-    isRefused(noIsolation("crun version 1.20"), new CrunProviderFactory(), "not isolated by crun");
+    isRefused(noIsolation("crun version 1.30"), new CrunProviderFactory(), "not isolated by crun");
   }
 
   @Test
   void runcThatDoesNotIsolateIsRefused() throws Exception {
     needs("python3");
-    isRefused(noIsolation("runc version 1.3.0"), new RuncProviderFactory(), "not isolated by runc");
+    isRefused(noIsolation("runc version 1.4.3"), new RuncProviderFactory(), "not isolated by runc");
   }
 
   @Test
@@ -112,6 +112,7 @@ class WrongRuntimeTest {
             for mount in $(awk '$5 ~ "^/sys/fs/cgroup" {print $5}' /proc/self/mountinfo); do
               mount -o remount,bind,ro $mount
             done
+            sed -i 's/"rbind", *"ro"/"rbind"/' /tmp/bundle/config.json
             for id; do :; done
             exec runc --rootless=true --root=/tmp/state run --detach --bundle=/tmp/bundle $id
             """;
@@ -120,7 +121,7 @@ class WrongRuntimeTest {
 
   @Test
   void oneThatHangsLeavesNothing() throws Exception {
-    String hangs = SAYS.formatted("crun version 1.20") + "sleep 1000 & wait\n";
+    String hangs = SAYS.formatted("crun version 1.30") + "sleep 1000 & wait\n";
     try (Planted planted = new Planted(hangs)) {
       ProviderUnderTest underTest = planted.in(new CrunProviderFactory());
       try (Provider provider = underTest.open()) {
@@ -143,7 +144,7 @@ class WrongRuntimeTest {
               Health.Unhealthy.class,
               ill -> {
                 assertThat(ill.reason()).contains("CVE-2024-21626");
-                assertThat(ill.fix()).contains("1.1.12");
+                assertThat(ill.fix()).contains("1.3.6 or 1.4.3 or newer");
               });
     }
   }

@@ -1,6 +1,7 @@
 package dev.isola.provider.proot;
 
 import dev.isola.host.launch.HostProgram;
+import dev.isola.host.program.Version;
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.Requirement;
@@ -9,8 +10,8 @@ import dev.isola.spi.error.Fault;
 import java.util.Optional;
 
 /**
- * Finds out whether PRoot works here, by having it run something: one that is too old for the
- * kernel is found and crashes.
+ * Finds out whether PRoot works here, by its version and by having it run something: one that is
+ * too old for the kernel is found and crashes.
  *
  * @param name of the program, or its path
  */
@@ -18,6 +19,10 @@ record ProotProbe(String name) {
   private static final String INSTALL = "install it (apt-get install proot)";
   private static final String NEWER =
       "install a newer PRoot (5.4 or later) built for this machine, or use another provider";
+
+  /** With 5.1.0 the agent ends in the kit's checks of links; those between were not to be had. */
+  private static final Version STEADY = Version.of("5.4");
+
   private static final int SEGMENTATION_FAULT = 139;
 
   /** The setting {@code program} names another executable. */
@@ -52,6 +57,12 @@ record ProotProbe(String name) {
     Optional<HostProgram> program = HostProgram.find(name);
     if (program.isEmpty()) {
       return new Health.Unhealthy(name + " is not installed", INSTALL);
+    }
+    Optional<Version> version = Version.find(program.get().ask("--version").text());
+    if (version.isPresent() && !version.get().atLeast(STEADY)) {
+      return new Health.Unhealthy(
+          "PRoot " + version.get() + " loses programs that look at links through descriptors",
+          NEWER);
     }
     // A shell that is elsewhere inside: its path has to be changed for it to be found.
     HostProgram.Answer answer =

@@ -44,6 +44,11 @@ class BrokenProotTest {
   }
 
   @Test
+  void oneThatIsTooOldIsUnhealthy() throws IOException {
+    assertThat(healthOf(script("echo '|_| v5.1.0'")).reason()).contains("PRoot 5.1.0 loses");
+  }
+
+  @Test
   void oneThatRunsNothingIsUnhealthy() throws IOException {
     assertThat(healthOf(script("exit 0")).reason()).contains("cannot run a program");
   }

@@ -1,4 +1,4 @@
-package dev.isola.app;
+package dev.isola.host.program;
 
 import java.util.List;
 
@@ -10,18 +10,18 @@ import java.util.List;
  * @param fixed the first good version of each series; what is newer than all of them is good
  * @param setuidOnly whether it matters only where the program runs as root for everybody
  */
-record Flaw(List<String> names, Version since, List<Version> fixed, boolean setuidOnly) {
-  Flaw {
+public record Flaw(List<String> names, Version since, List<Version> fixed, boolean setuidOnly) {
+  public Flaw {
     names = List.copyOf(names);
     fixed = List.copyOf(fixed);
   }
 
-  static Flaw fixedIn(List<String> names, String... versions) {
+  public static Flaw fixedIn(List<String> names, String... versions) {
     List<Version> fixed = List.of(versions).stream().map(Version::of).toList();
     return new Flaw(names, Version.of("0.0"), fixed, false);
   }
 
-  static Flaw fixedIn(String name, String... versions) {
+  public static Flaw fixedIn(String name, String... versions) {
     return fixedIn(List.of(name), versions);
   }
 
@@ -33,14 +33,16 @@ record Flaw(List<String> names, Version since, List<Version> fixed, boolean setu
     return new Flaw(names, since, fixed, true);
   }
 
-  boolean in(Version version, boolean setuid) {
+  /** Tells whether a version has it. */
+  public boolean in(Version version, boolean setuid) {
     return version.atLeast(since)
         && (setuid || !setuidOnly)
         && fixed.stream().noneMatch(good -> version.besides(good) && version.atLeast(good))
         && fixed.stream().anyMatch(good -> !version.atLeast(good));
   }
 
-  String remedy() {
+  /** Returns the versions without it, in words. */
+  public String remedy() {
     return String.join(" or ", fixed.stream().map(Version::toString).toList());
   }
 }

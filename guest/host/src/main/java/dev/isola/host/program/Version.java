@@ -1,0 +1,87 @@
+package dev.isola.host.program;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The numbers of a version, such as 1.2.8; what a distribution adds to it does not count.
+ *
+ * @param text as it was said, with what was added
+ */
+public record Version(List<Integer> numbers, String text) implements Comparable<Version> {
+  /** Programs name their licence's too, whose address has a number in it. */
+  private static final Pattern ADDRESS = Pattern.compile("https?://\\S*");
+
+  private static final Pattern NUMBERS = Pattern.compile("([0-9]{1,9}(?:\\.[0-9]{1,9})+)[^\\s,)]*");
+
+  private static final Pattern LEADING = Pattern.compile("[0-9]{1,9}(?:\\.[0-9]{1,9})*");
+
+  /** How Debian, Ubuntu, Fedora, Red Hat, SUSE and Alpine mark what they have built. */
+  private static final Pattern DISTRIBUTION =
+      Pattern.compile("\\+ds|[+~-]deb|ubuntu|\\.fc\\d|\\.el\\d|\\.suse|-r\\d");
+
+  public Version {
+    numbers = List.copyOf(numbers);
+  }
+
+  /**
+   * Reads the numbers that {@code text} begins with.
+   *
+   * @throws IllegalArgumentException when it begins with none
+   */
+  public static Version of(String text) {
+    Matcher matcher = LEADING.matcher(text);
+    if (!matcher.lookingAt()) {
+      throw new IllegalArgumentException("no version: " + text);
+    }
+    return parsed(matcher.group(), text);
+  }
+
+  /** Returns the first version, of two numbers at least, in what a program says of itself. */
+  public static Optional<Version> find(String said) {
+    Matcher matcher = NUMBERS.matcher(ADDRESS.matcher(said).replaceAll(""));
+    return matcher.find()
+        ? Optional.of(parsed(matcher.group(1), matcher.group()))
+        : Optional.empty();
+  }
+
+  private static Version parsed(String numbers, String text) {
+    return new Version(Arrays.stream(numbers.split("\\.")).map(Integer::valueOf).toList(), text);
+  }
+
+  /** Tells whether a distribution built it, which may have mended it without a new number. */
+  public static boolean distributed(String said) {
+    return DISTRIBUTION.matcher(said).find();
+  }
+
+  private int at(int index) {
+    return index < numbers.size() ? numbers.get(index) : 0;
+  }
+
+  /** Tells whether both are of one series, as 1.2.3 and 1.2.8 are. */
+  boolean besides(Version other) {
+    return at(0) == other.at(0) && at(1) == other.at(1);
+  }
+
+  public boolean atLeast(Version other) {
+    return compareTo(other) >= 0;
+  }
+
+  @Override
+  public int compareTo(Version other) {
+    for (int i = 0; i < Math.max(numbers.size(), other.numbers.size()); i++) {
+      if (at(i) != other.at(i)) {
+        return Integer.compare(at(i), other.at(i));
+      }
+    }
+    return 0;
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

@@ -1,0 +1,23 @@
+package dev.isola.host.program;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class VersionTest {
+  @Test
+  void comparesNumberByNumber() {
+    assertThat(Version.of("1.1.5+ds1")).isLessThan(Version.of("1.1.12"));
+    assertThat(Version.of("1.1.12")).isEqualByComparingTo(Version.of("1.1.12"));
+    assertThat(Version.of("1.2")).isGreaterThan(Version.of("1.1.12"));
+    assertThat(Version.of("1.4.0-rc.1")).isEqualByComparingTo(Version.of("1.4"));
+    assertThat(Version.of("20240729.0")).isGreaterThan(Version.of("20221219"));
+  }
+
+  @Test
+  void tellsWhatADistributionBuilt() {
+    assertThat(Version.distributed("runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1")).isTrue();
+    assertThat(Version.distributed("runc version 1.1.7-0ubuntu1")).isTrue();
+    assertThat(Version.distributed("runc version 1.1.5\ncommit: v1.1.5-0-gf19387a6")).isFalse();
+  }
+}
