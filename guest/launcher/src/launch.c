@@ -14,6 +14,7 @@
  *   folder PATH MODE UID GID          link TARGET PATH          file PATH MODE CONTENT
  *   bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS
  *   overlay LOWER UPPER WORK PATH [mapped] [self]               mask PATH
+ *   devices UID                       /dev, with what harms nobody, terminals of its own and memory to share
  *   seal                              the root itself read only, not what is mounted in it
  *   beside FILE NAME                  a folder beside the root, read only
  *   bundle UID CONTENT                a bundle for an OCI runtime beside the root, and a folder for its state
@@ -257,7 +258,7 @@ static bool is(const struct step *s, const char *verb, int arguments)
 /* Steps that build the root. True when it was one. */
 static bool take_mount_step(struct plan *plan, const struct step *s)
 {
-    struct mount_options options = {has(s, "ro"), has(s, "mapped"), has(s, "deep")};
+    struct mount_options options = {has(s, "ro"), has(s, "mapped"), has(s, "deep"), false};
     bool ok;
     if (is(s, "stage", 0)) {
         ok = unshare(CLONE_NEWNS) == 0;
@@ -277,6 +278,8 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     } else if (is(s, "overlay", 4)) {
         ok = stage_overlay(s->sources[0], s->sources[1], s->sources[2], s->words[4], options.mapped, own_namespace,
                            users_fd);
+    } else if (is(s, "devices", 1)) {
+        ok = stage_devices((uid_t)strtoul(s->words[1], NULL, 10));
     } else if (is(s, "mask", 1)) {
         ok = stage_mask(s->words[1]);
     } else if (is(s, "seal", 0)) {

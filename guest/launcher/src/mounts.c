@@ -35,7 +35,7 @@
 #ifndef AT_RECURSIVE
 #define AT_RECURSIVE 0x8000
 #endif
-enum { ATTR_RDONLY = 0x1, ATTR_NOSUID = 0x2, ATTR_NODEV = 0x4, ATTR_IDMAP = 0x00100000 };
+enum { ATTR_RDONLY = 0x1, ATTR_NOSUID = 0x2, ATTR_NODEV = 0x4, ATTR_NOEXEC = 0x8, ATTR_IDMAP = 0x00100000 };
 struct attributes { uint64_t set, clear, propagation, userns; };
 struct how { uint64_t flags, mode, resolve; };
 enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02 };
@@ -164,7 +164,8 @@ static int clone_tree(int source, struct mount_options options, int userns)
     unsigned flags = OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | (options.recursive ? AT_RECURSIVE : 0);
     int tree = (int)syscall(SYS_open_tree, source, "", flags);
     if (tree < 0) return -1;
-    struct attributes attributes = {.set = ATTR_NODEV | ATTR_NOSUID | (options.read_only ? ATTR_RDONLY : 0)};
+    struct attributes attributes = {.set = ATTR_NOSUID | (options.devices ? ATTR_NOEXEC : ATTR_NODEV)
+                                           | (options.read_only ? ATTR_RDONLY : 0)};
     if (set_attributes(tree, &attributes, options.recursive) != 0) goto failed;
     if (options.mapped && userns >= 0) {
         struct attributes map = {.set = ATTR_IDMAP, .userns = (uint64_t)userns};
@@ -191,6 +192,39 @@ bool stage_tmpfs(const char *path, const char *options)
     char at[64];
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
     return close_after(point, mount("isola", at, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0);
+}
+
+static bool bind_device(const char *path)
+{
+    int device = open(path, O_PATH | O_CLOEXEC);
+    return device >= 0 && close_after(device, stage_bind(device, path, (struct mount_options){.devices = true}, -1));
+}
+
+static bool mount_terminals(void)
+{
+    int point = open_point("/dev/pts", true);
+    if (point < 0) return false;
+    char at[64];
+    snprintf(at, sizeof at, "/proc/self/fd/%d", point);
+    const char *options = "newinstance,ptmxmode=0666,mode=0620";
+    return close_after(point, mount("devpts", at, "devpts", MS_NOSUID | MS_NOEXEC, options) == 0);
+}
+
+bool stage_devices(uid_t owner)
+{
+    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
+    static const char *const links[][2] = {{"/proc/self/fd", "/dev/fd"},
+                                           {"/proc/self/fd/0", "/dev/stdin"},
+                                           {"/proc/self/fd/1", "/dev/stdout"},
+                                           {"/proc/self/fd/2", "/dev/stderr"},
+                                           {"pts/ptmx", "/dev/ptmx"}};
+    char options[96];
+    snprintf(options, sizeof options, "mode=0755,size=64k,uid=%u,gid=%u", (unsigned)owner, (unsigned)owner);
+    bool ok = stage_tmpfs("/dev", options);
+    for (size_t i = 0; ok && i < sizeof devices / sizeof *devices; i++) ok = bind_device(devices[i]);
+    for (size_t i = 0; ok && i < sizeof links / sizeof *links; i++) ok = stage_link(links[i][0], links[i][1]);
+    snprintf(options, sizeof options, "mode=1777,size=64m,uid=%u,gid=%u", (unsigned)owner, (unsigned)owner);
+    return ok && mount_terminals() && stage_tmpfs("/dev/shm", options);
 }
 
 bool stage_mask(const char *path)

@@ -17,6 +17,7 @@ struct mount_options {
     bool read_only;
     bool mapped;    /* owners are seen through the sandbox's user namespace */
     bool recursive; /* with what is mounted beneath */
+    bool devices;   /* they can be opened */
 };
 
 /* All return false with errno; paths are inside the sandbox unless they are descriptors. */
@@ -27,6 +28,8 @@ bool stage_link(const char *target, const char *path);
 bool stage_bind(int source, const char *path, struct mount_options options, int userns);
 bool stage_tmpfs(const char *path, const char *options);
 bool stage_overlay(int lower, int upper, int work, const char *path, bool mapped, bool own_namespace, int userns);
+/* /dev: the devices that harm nobody, terminals of its own, memory to share. */
+bool stage_devices(uid_t owner);
 /* Covers what is there with nothing: a folder with an empty one, anything else with an empty file. */
 bool stage_mask(const char *path);
 /* Makes the root read only, for who cannot do that later; what is mounted in it stays as it is. */

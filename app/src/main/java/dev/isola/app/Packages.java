@@ -1,9 +1,7 @@
 package dev.isola.app;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /** How this distribution names and installs what is missing. */
 enum Packages {
@@ -41,13 +39,5 @@ enum Packages {
 
   String install(String name) {
     return command + " " + name;
-  }
-
-  /** Tells whether a program at this path comes from the distribution, by where it is. */
-  static boolean brought(Path program) {
-    return Optional.ofNullable(program.getParent())
-        .map(Path::toString)
-        .filter(List.of("/usr/bin", "/usr/sbin", "/bin", "/sbin")::contains)
-        .isPresent();
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.app;
 
 import dev.isola.host.program.Flaw;
+import dev.isola.host.program.Origin;
 import dev.isola.host.program.Version;
 import java.io.File;
 import java.io.IOException;
@@ -121,7 +122,7 @@ record Tools(
       return Fact.good(tool.command(), value);
     }
     String newer = flaws.getLast().remedy() + " or newer";
-    if (!Packages.brought(program)) {
+    if (!Origin.distributed(program)) {
       return Fact.bad(
           tool.command(), value + " has " + names(flaws, name -> true), "install " + newer);
     }
@@ -138,7 +139,7 @@ record Tools(
 
   private String value(Tool tool, Path program, String said) {
     Optional<String> packaged =
-        Packages.brought(program)
+        Origin.distributed(program)
             ? installed.version(tool.packages().getOrDefault(packages, tool.command()))
             : Optional.empty();
     String shown =

@@ -10,6 +10,7 @@ import dev.isola.link.BootRecord;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
+import dev.isola.link.local.AgentStarter.Launching;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.Freezing;
 import dev.isola.link.local.SandboxFolder;
@@ -36,8 +37,12 @@ import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -69,6 +74,11 @@ public final class IsolatedBooter implements Booter {
   private static final int LISTEN_FD = 3;
   private static final long MEGABYTE = 1 << 20;
   private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private static final Set<StandardOpenOption> NEW =
+      Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+  private static final FileAttribute<?> OURS =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   /** The kernel kills it for memory only when there is nothing else to kill. */
   private static final String AGENT_SCORE = "-999";
@@ -163,6 +173,15 @@ public final class IsolatedBooter implements Booter {
 
   @Override
   public AgentProcess boot(Booting booting) throws IOException {
+    SandboxId id = booting.spec().id();
+    try (Launching launching = launch(id)) { // it starts while its plan is made
+      byte[] plan = plan(booting);
+      save(planFile(booting.folder()), plan);
+      return finish(launching, id, booting.folder(), plan, booting.patience());
+    }
+  }
+
+  private byte[] plan(Booting booting) throws IOException {
     SandboxSpec spec = booting.spec();
     SandboxFolder folder = booting.folder();
     Users users = Users.of(context.instance(), spec.id());
@@ -210,9 +229,7 @@ public final class IsolatedBooter implements Booter {
         plan,
         new Isolator.Staged(
             spec, folder, users, network.mode(), image.isPresent(), words, descriptor - LISTEN_FD));
-    byte[] encoded = plan.encode();
-    save(planFile(folder), encoded);
-    return start(spec.id(), folder, encoded, booting.patience());
+    return plan.encode();
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
@@ -278,15 +295,19 @@ public final class IsolatedBooter implements Booter {
             .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
   }
 
-  private AgentProcess start(SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
+  private Launching launch(SandboxId id) {
+    return AgentStarter.launch(id, List.of(launcher.path().toString()));
+  }
+
+  private AgentProcess finish(
+      Launching launching, SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
       throws IOException {
-    List<String> words = List.of(launcher.path().toString());
     if (isolator.socketFolder().isEmpty()) {
-      return AgentStarter.start(id, words, plan, patience);
+      return launching.finish(plan, patience);
     }
     SocketFolder shared = new SocketFolder(folder, Users.of(context.instance(), id));
     shared.open();
-    AgentProcess process = AgentStarter.start(id, words, plan, patience);
+    AgentProcess process = launching.finish(plan, patience);
     shared.close();
     return process;
   }
@@ -296,7 +317,10 @@ public final class IsolatedBooter implements Booter {
       throws IOException {
     // What is left of its last run would hold what the next one needs.
     groups.group(context.instance(), id).awaitEmpty(PATIENCE);
-    return start(id, folder, Files.readAllBytes(planFile(folder)), patience);
+    byte[] plan = Files.readAllBytes(planFile(folder));
+    try (Launching launching = launch(id)) {
+      return finish(launching, id, folder, plan, patience);
+    }
   }
 
   @Override
@@ -379,8 +403,8 @@ public final class IsolatedBooter implements Booter {
 
   /** The plan holds the agent's secret: only its owner can read it. */
   private static void save(Path file, byte[] content) throws IOException {
-    Files.createFile(
-        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    Files.write(file, content);
+    try (SeekableByteChannel out = Files.newByteChannel(file, NEW, OURS)) {
+      out.write(ByteBuffer.wrap(content));
+    }
   }
 }

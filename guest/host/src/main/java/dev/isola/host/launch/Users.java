@@ -52,7 +52,7 @@ public record Users(boolean range, long first) {
   }
 
   /** Returns the sandbox's root as the launcher has to name it. */
-  String root() {
+  public String root() {
     return Long.toString(range ? first : 0);
   }
 

@@ -19,10 +19,6 @@ public record Version(List<Integer> numbers, String text) implements Comparable<
 
   private static final Pattern LEADING = Pattern.compile("[0-9]{1,9}(?:\\.[0-9]{1,9})*");
 
-  /** How Debian, Ubuntu, Fedora, Red Hat, SUSE and Alpine mark what they have built. */
-  private static final Pattern DISTRIBUTION =
-      Pattern.compile("\\+ds|[+~-]deb|ubuntu|\\.fc\\d|\\.el\\d|\\.suse|-r\\d");
-
   public Version {
     numbers = List.copyOf(numbers);
   }
@@ -50,11 +46,6 @@ public record Version(List<Integer> numbers, String text) implements Comparable<
 
   private static Version parsed(String numbers, String text) {
     return new Version(Arrays.stream(numbers.split("\\.")).map(Integer::valueOf).toList(), text);
-  }
-
-  /** Tells whether a distribution built it, which may have mended it without a new number. */
-  public static boolean distributed(String said) {
-    return DISTRIBUTION.matcher(said).find();
   }
 
   private int at(int index) {

@@ -13,11 +13,4 @@ class VersionTest {
     assertThat(Version.of("1.4.0-rc.1")).isEqualByComparingTo(Version.of("1.4"));
     assertThat(Version.of("20240729.0")).isGreaterThan(Version.of("20221219"));
   }
-
-  @Test
-  void tellsWhatADistributionBuilt() {
-    assertThat(Version.distributed("runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1")).isTrue();
-    assertThat(Version.distributed("runc version 1.1.7-0ubuntu1")).isTrue();
-    assertThat(Version.distributed("runc version 1.1.5\ncommit: v1.1.5-0-gf19387a6")).isFalse();
-  }
 }

@@ -53,28 +53,58 @@ public final class AgentStarter {
    */
   public static AgentProcess start(
       SandboxId id, List<String> words, byte[] input, Duration patience) {
-    Process launcher = launch(words, id);
+    try (Launching launching = launch(id, words)) {
+      return launching.finish(input, patience);
+    }
+  }
+
+  /** Runs a program as above that is told later what to do; starting it takes a while, too. */
+  public static Launching launch(SandboxId id, List<String> words) {
     try {
-      try (OutputStream in = launcher.getOutputStream()) {
-        in.write(input);
-      }
-      if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw Fault.of(
-                ErrorCode.DEADLINE_EXCEEDED,
-                "the agent did not start within " + patience.toMillis() + " ms",
-                "raise startupTimeout, or look at the load of this machine")
-            .sandbox(id)
-            .exception();
-      }
-      String answer =
-          new String(launcher.getInputStream().readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
-      return parse(answer.strip(), id);
+      return new Launching(id, builder(words).start());
     } catch (IOException e) {
-      throw failed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "").sandbox(id).exception(e);
-    } finally {
+      throw failed(id, "the agent cannot be executed: " + e.getMessage(), e);
+    }
+  }
+
+  /** A program that runs and waits to be told what to do. Closing it ends it. */
+  public static final class Launching implements AutoCloseable {
+    private final SandboxId id;
+    private final Process launcher;
+
+    private Launching(SandboxId id, Process launcher) {
+      this.id = id;
+      this.launcher = launcher;
+    }
+
+    /** Tells it what to do, and returns once the agent listens. */
+    public AgentProcess finish(byte[] input, Duration patience) {
+      try {
+        try (OutputStream in = launcher.getOutputStream()) {
+          in.write(input);
+        }
+        if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+          throw Fault.of(
+                  ErrorCode.DEADLINE_EXCEEDED,
+                  "the agent did not start within " + patience.toMillis() + " ms",
+                  "raise startupTimeout, or look at the load of this machine")
+              .sandbox(id)
+              .exception();
+        }
+        byte[] answer = launcher.getInputStream().readNBytes(LONGEST_ANSWER);
+        return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
+      } catch (IOException e) {
+        throw failed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
+            .sandbox(id)
+            .exception(e);
+      }
+    }
+
+    @Override
+    public void close() {
       launcher.destroyForcibly();
     }
   }
@@ -98,14 +128,6 @@ public final class AgentStarter {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
-    }
-  }
-
-  private static Process launch(List<String> words, SandboxId id) {
-    try {
-      return builder(words).start();
-    } catch (IOException e) {
-      throw failed(id, "the agent cannot be executed: " + e.getMessage(), e);
     }
   }
 

@@ -158,14 +158,24 @@ public final class LocalProvider implements Provider {
     record.write(folder.record());
     AgentProcess agent = booter.boot(new Booting(spec, record, folder, spec.startupTimeout()));
     record = record.withAgent(agent);
-    record.write(folder.record());
     AgentSandbox sandbox = sandbox(new Known(folder, record), LinkOptions.DEFAULT);
+    Thread.startVirtualThread(() -> connectEarly(sandbox));
+    record.write(folder.record());
     attached.put(spec.id(), sandbox);
     sandbox.connect();
     booter.verify(new Booted(sandbox, folder, agent));
     seed(sandbox, spec);
     initialize(sandbox, spec, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
     return sandbox;
+  }
+
+  /** Does meanwhile what has to be done anyway; who cannot connect is told so there. */
+  private static void connectEarly(AgentSandbox sandbox) {
+    try {
+      sandbox.connect();
+    } catch (SandboxException toldLater) {
+      // see above
+    }
   }
 
   private static void seed(Sandbox sandbox, SandboxSpec spec) {

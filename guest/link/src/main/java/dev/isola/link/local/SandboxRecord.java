@@ -6,10 +6,13 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,6 +20,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
 
 /**
  * What is written down of a sandbox before anything of it exists, so that another process can find
@@ -39,6 +43,16 @@ public record SandboxRecord(
     boolean shortLived,
     boolean stopped,
     Optional<AgentProcess> agent) {
+
+  /** What is left of one that was not finished is written over. */
+  private static final Set<StandardOpenOption> NEW =
+      Set.of(
+          StandardOpenOption.CREATE,
+          StandardOpenOption.TRUNCATE_EXISTING,
+          StandardOpenOption.WRITE);
+
+  private static final FileAttribute<?> OURS =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   public static SandboxRecord intent(
       SandboxSpec spec, String instance, Instant now, SandboxFolder folder, Secret secret) {
@@ -117,11 +131,7 @@ public record SandboxRecord(
           text.setProperty("agentNamespaces", Boolean.toString(process.namespaces()));
         });
     Path temporary = file.resolveSibling(file.getFileName() + ".new");
-    Files.deleteIfExists(temporary);
-    Files.createFile(
-        temporary,
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    try (OutputStream out = Files.newOutputStream(temporary)) {
+    try (OutputStream out = Channels.newOutputStream(Files.newByteChannel(temporary, NEW, OURS))) {
       text.store(out, null);
     }
     Files.move(

@@ -55,11 +55,14 @@ final class Bubblewrap implements Isolator {
 
   @Override
   public void plan(Plan plan, Staged staged) {
+    // bwrap could make it, but reads the table of mounts anew for each device.
+    plan.step("devices", staged.users().root());
     if (staged.users().range()) {
       plan.step("enter");
     }
-    List<String> words = new ArrayList<>(List.of("bwrap", "--bind", STAGED_ROOT, "/"));
-    words.addAll(List.of("--proc", "/proc", "--dev", "/dev"));
+    // The launcher has made everything else such that no device in it can be opened.
+    List<String> words = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
+    words.addAll(List.of("--proc", "/proc"));
     words.addAll(
         List.of("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"));
     if (staged.network() != NetworkMode.HOST) {

@@ -3,6 +3,7 @@ package dev.isola.provider.oci;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.launch.Users;
 import dev.isola.host.program.Flaw;
+import dev.isola.host.program.Origin;
 import dev.isola.host.program.Version;
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderConfig;
@@ -73,7 +74,7 @@ final class RuntimeProbe {
           install());
     }
     List<Flaw> flaws = flaws(version.get());
-    if (!flaws.isEmpty() && !Version.distributed(text.get())) {
+    if (!flaws.isEmpty() && !distributed(program.get(), text.get())) {
       return new Health.Unhealthy(
           runtime.program() + " " + version.get() + " has " + names(flaws),
           "install " + runtime.program() + " " + flaws.getLast().remedy() + " or newer");
@@ -87,6 +88,10 @@ final class RuntimeProbe {
                 BAD))
         .<Health>map(why -> new Health.Unhealthy(why, "see what " + program.get().path() + " is"))
         .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaws)));
+  }
+
+  private static boolean distributed(HostProgram program, String said) {
+    return Origin.distributed(program.path()) || Origin.distributed(said);
   }
 
   private String healthy(Version version, List<Flaw> flaws) {
