@@ -51,7 +51,8 @@ class ConfigCommandTest {
   void answersInJson() throws IOException {
     write("floor: kernel\n");
     assertThat(isola.call("--json", "config", "--data", "/d").out())
-        .startsWith("{\"file\":\"" + file + "\",\"values\":[{\"key\":\"provider\",\"value\":\"auto\"")
+        .startsWith(
+            "{\"file\":\"" + file + "\",\"values\":[{\"key\":\"provider\",\"value\":\"auto\"")
         .contains(
             "{\"key\":\"floor\",\"value\":\"kernel\",\"from\":{\"kind\":\"file\",\"name\":\""
                 + file
@@ -74,7 +75,8 @@ class ConfigCommandTest {
                 + "isola: 2 errors in the configuration; docs/config.md has every key\n");
     assertThat(isola.call("config", "--json").out())
         .startsWith("{\"error\":{\"code\":\"INVALID_REQUEST\",\"category\":\"CALLER\"")
-        .contains("\"problems\":[{\"key\":\"flor\",\"problem\":\"is not a key, did you mean 'floor'?\"")
+        .contains(
+            "\"problems\":[{\"key\":\"flor\",\"problem\":\"is not a key, did you mean 'floor'?\"")
         .hasLineCount(1);
   }
 
@@ -92,7 +94,8 @@ class ConfigCommandTest {
     write("allow_process: true\n");
     Called called = isola.call("config");
     assertThat(called.code()).isZero();
-    assertThat(called.err()).isEqualTo("isola: allow_process does nothing unless floor is process\n");
+    assertThat(called.err())
+        .isEqualTo("isola: allow_process does nothing unless floor is process\n");
   }
 
   @Test

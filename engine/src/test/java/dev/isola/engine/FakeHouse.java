@@ -16,7 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Fake providers under one policy, with selection and fallback as the engine puts them together. */
+/**
+ * Fake providers under one policy, with selection and fallback as the engine puts them together.
+ */
 public final class FakeHouse {
   public static final SandboxSpec SPEC = SandboxSpec.builder(new SandboxId("box1")).build();
   public static final SandboxSpec MCP_SERVER =

@@ -144,7 +144,9 @@ class Seed001Test {
     house.get("firecracker").failing(ErrorCode.PROVIDER_UNAVAILABLE, "no tap device");
     Placement placement = house.place(Request.auto(SPEC));
     assertThat(placement.provider().name()).isEqualTo("gvisor");
-    assertThat(placement.attempts()).extracting(Attempt::provider).containsExactly("e2b", "firecracker");
+    assertThat(placement.attempts())
+        .extracting(Attempt::provider)
+        .containsExactly("e2b", "firecracker");
     assertThat(house.log.warnings).hasSize(3);
 
     house.get("firecracker").ill("KVM is not available");
@@ -340,9 +342,12 @@ class Seed001Test {
     assertThat(house.get("e2b").created).as("without a key").hasValue(0);
 
     Policy withKey = policy(true, true);
-    FakeHouse keyed = new FakeHouse(withKey, "gvisor").add(house.get("microvmctl")).add(house.get("e2b"));
+    FakeHouse keyed =
+        new FakeHouse(withKey, "gvisor").add(house.get("microvmctl")).add(house.get("e2b"));
     assertThat(keyed.place(request).provider().name()).isEqualTo("e2b");
-    assertThat(keyed.place(request).attempts()).extracting(Attempt::provider).containsExactly("microvmctl");
+    assertThat(keyed.place(request).attempts())
+        .extracting(Attempt::provider)
+        .containsExactly("microvmctl");
     assertThat(keyed.select(request.strict()).names()).containsExactly("microvmctl");
     assertThatThrownBy(() -> keyed.place(request.strict())).hasMessageContaining("no worker");
 
@@ -355,7 +360,6 @@ class Seed001Test {
   }
 
   private static Policy policy(boolean key, boolean fallback) {
-    return new Policy(
-        Policy.DEFAULT.mode(), Isolation.CONTAINER, false, key, fallback);
+    return new Policy(Policy.DEFAULT.mode(), Isolation.CONTAINER, false, key, fallback);
   }
 }

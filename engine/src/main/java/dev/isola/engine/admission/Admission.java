@@ -113,7 +113,8 @@ public final class Admission {
   private long nanosUntil(Instant deadline) {
     Duration left = Duration.between(clock.instant(), deadline);
     // A clock that is set back must not make anybody wait longer than was said.
-    return Math.min(left.compareTo(patience) > 0 ? patience.toNanos() : left.toNanos(),
+    return Math.min(
+        left.compareTo(patience) > 0 ? patience.toNanos() : left.toNanos(),
         TimeUnit.DAYS.toNanos(1));
   }
 
@@ -130,7 +131,10 @@ public final class Admission {
     return refusal(
         asked,
         line.capacity(),
-        "the sandbox asks for " + asked + ", and this installation has " + line.capacity()
+        "the sandbox asks for "
+            + asked
+            + ", and this installation has "
+            + line.capacity()
             + " for all",
         "ask for less, or raise admission.memory_mb and admission.cpu");
   }
@@ -139,9 +143,17 @@ public final class Admission {
     return refusal(
         asked,
         line.free(),
-        "there is no room: the sandbox asks for " + asked + ", " + line.free() + " of "
-            + line.capacity() + " are free, " + line.waiting() + " waited, this one for "
-            + patience.toSeconds() + " s",
+        "there is no room: the sandbox asks for "
+            + asked
+            + ", "
+            + line.free()
+            + " of "
+            + line.capacity()
+            + " are free, "
+            + line.waiting()
+            + " waited, this one for "
+            + patience.toSeconds()
+            + " s",
         "destroy a sandbox, ask for less, try later, or raise admission.memory_mb and"
             + " admission.cpu");
   }

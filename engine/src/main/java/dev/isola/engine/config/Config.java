@@ -111,14 +111,12 @@ public final class Config {
   private static void addTo(List<Entry> entries, ProviderSettings one) {
     String prefix = "providers." + one.name() + ".";
     entries.add(
-        new Entry(
-            prefix + "enabled", String.valueOf(one.enabled()), one.enabledGiven().origin()));
+        new Entry(prefix + "enabled", String.valueOf(one.enabled()), one.enabledGiven().origin()));
     one.settings()
         .forEach(
             (setting, given) ->
                 entries.add(
-                    new Entry(
-                        prefix + setting, one.shown(setting).orElse(""), given.origin())));
+                    new Entry(prefix + setting, one.shown(setting).orElse(""), given.origin())));
   }
 
   @Override

@@ -78,7 +78,8 @@ final class EnvironmentLayer {
             .max(java.util.Comparator.comparingInt(String::length));
     Origin origin = new Origin.Environment(variable);
     if (name.isEmpty()) {
-      layers.refuse(origin, "providers", "names no provider; known: " + String.join(", ", names.known()));
+      layers.refuse(
+          origin, "providers", "names no provider; known: " + String.join(", ", names.known()));
       return;
     }
     String setting = rest.substring(prefix(name.get()).length()).toLowerCase(Locale.ROOT);
@@ -103,7 +104,9 @@ final class EnvironmentLayer {
           && !OTHERS.contains(variable)) {
         NearMiss.of(variable, known)
             .ifPresent(
-                near -> warnings.add(variable + " is not known and ignored, did you mean " + near + "?"));
+                near ->
+                    warnings.add(
+                        variable + " is not known and ignored, did you mean " + near + "?"));
       }
     }
     return warnings;

@@ -86,7 +86,9 @@ final class FileLayer {
   }
 
   private static String inside(String section) {
-    return section.equals("providers") ? "names of providers" : String.join(", ", children(section + "."));
+    return section.equals("providers")
+        ? "names of providers"
+        : String.join(", ", children(section + "."));
   }
 
   /** Returns the names that may stand right beneath {@code prefix}. */

@@ -50,10 +50,7 @@ public final class Keys {
           new Scalars.Decimal(0.1, 1_000_000),
           machine -> (double) PROMISES_PER_PROCESSOR * machine.processors());
   public static final Key<Duration> ADMISSION_QUEUE_TIMEOUT =
-      Key.of(
-          "admission.queue_timeout",
-          new Durations(Duration.ZERO, HOUR),
-          Duration.ofSeconds(30));
+      Key.of("admission.queue_timeout", new Durations(Duration.ZERO, HOUR), Duration.ofSeconds(30));
   public static final Key<Shutdown> SHUTDOWN =
       Key.of("shutdown", new Choice<>(Shutdown.class), Shutdown.LEAVE);
   public static final Key<Optional<Secret>> STORE_URL =

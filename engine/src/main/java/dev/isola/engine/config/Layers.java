@@ -22,7 +22,8 @@ final class Layers {
 
   Layers(Machine machine, List<Problem> problems) {
     this.problems = problems;
-    Keys.ALL.forEach(key -> values.put(key, new Given<>(key.standard().apply(machine), Origin.DEFAULT)));
+    Keys.ALL.forEach(
+        key -> values.put(key, new Given<>(key.standard().apply(machine), Origin.DEFAULT)));
   }
 
   /** Puts a value, or the reason why it is none. */
@@ -59,8 +60,7 @@ final class Layers {
   Map<String, ProviderSettings> providers() {
     Map<String, ProviderSettings> made = new TreeMap<>();
     providers.forEach(
-        (name, draft) ->
-            made.put(name, new ProviderSettings(name, draft.enabled, draft.settings)));
+        (name, draft) -> made.put(name, new ProviderSettings(name, draft.enabled, draft.settings)));
     return made;
   }
 }

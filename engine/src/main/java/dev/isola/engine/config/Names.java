@@ -29,9 +29,7 @@ final class Names {
       return Optional.of(name);
     }
     layers.refuse(
-        origin,
-        key,
-        "names no provider: " + Kind.brief(written) + NearMiss.hint(written, known));
+        origin, key, "names no provider: " + Kind.brief(written) + NearMiss.hint(written, known));
     return Optional.empty();
   }
 }

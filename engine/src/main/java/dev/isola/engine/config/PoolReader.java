@@ -65,15 +65,16 @@ final class PoolReader {
         fields.get("provider") == null
             ? Optional.of(ProviderNames.AUTO)
             : read(place + ".provider", fields.get("provider"), PROVIDER)
-                .flatMap(name -> names.provider(name, file.at(place + ".provider"), place + ".provider"));
+                .flatMap(
+                    name ->
+                        names.provider(name, file.at(place + ".provider"), place + ".provider"));
     Optional<SandboxSpec> spec = spec(place + ".spec", fields.get("spec"));
     return size.flatMap(
         count ->
             provider.flatMap(
                 name ->
                     spec.map(
-                        wanted ->
-                            new PoolEntry(wanted, name, count.intValue(), file.at(place)))));
+                        wanted -> new PoolEntry(wanted, name, count.intValue(), file.at(place)))));
   }
 
   private <T> Optional<T> read(String place, @Nullable Object value, Kind<T> kind) {

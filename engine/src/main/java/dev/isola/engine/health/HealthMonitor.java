@@ -75,8 +75,7 @@ public final class HealthMonitor implements AutoCloseable {
       Rhythm rhythm,
       InstantSource clock,
       Log log) {
-    return start(
-        providers, absent, rhythm, clock, RandomGenerator.getDefault(), Pause.REAL, log);
+    return start(providers, absent, rhythm, clock, RandomGenerator.getDefault(), Pause.REAL, log);
   }
 
   /** Returns how providers stood when they were last asked, by name. Does not wait. */
@@ -93,8 +92,7 @@ public final class HealthMonitor implements AutoCloseable {
       first.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(
-              ErrorCode.CANCELLED, "interrupted while providers were asked", "ask again")
+      throw Fault.of(ErrorCode.CANCELLED, "interrupted while providers were asked", "ask again")
           .exception(e);
     }
     return current;
@@ -102,8 +100,7 @@ public final class HealthMonitor implements AutoCloseable {
 
   private void watch(String name, Provider provider) {
     Watch watch = new Watch(name, provider, rhythm.patience(), clock);
-    threads.add(
-        Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> watch(watch)));
+    threads.add(Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> watch(watch)));
   }
 
   private void watch(Watch watch) {
@@ -131,7 +128,10 @@ public final class HealthMonitor implements AutoCloseable {
       if (now.health() instanceof Health.Unhealthy(String reason, String fix)) {
         if (!wasIll) {
           log.warning(
-              "provider " + now.name() + " is unhealthy and not chosen any more: " + reason
+              "provider "
+                  + now.name()
+                  + " is unhealthy and not chosen any more: "
+                  + reason
                   + (fix.isEmpty() ? "" : "; " + fix));
         }
       } else if (wasIll) {

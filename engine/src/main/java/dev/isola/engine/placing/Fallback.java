@@ -43,8 +43,7 @@ public final class Fallback {
         Sandbox sandbox = make(candidate.name(), maker);
         return new Placement(sandbox, candidate, attempts, selection.rejections());
       } catch (SandboxException e) {
-        attempts.add(
-            new Attempt(candidate.name(), e.code(), e.fault().what(), clock.instant()));
+        attempts.add(new Attempt(candidate.name(), e.code(), e.fault().what(), clock.instant()));
         if (!fallsThrough(e)) {
           failures.forEach(e::addSuppressed);
           throw e;

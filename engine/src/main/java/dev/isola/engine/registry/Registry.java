@@ -67,12 +67,16 @@ public final class Registry implements AutoCloseable {
                 settings.getOrDefault(name, ProviderSettings.none(name)),
                 contexts,
                 clock));
-    registry.absent.values().forEach(
-        one -> log.info("provider " + one.name() + " is not used: " + reason(one)));
+    registry
+        .absent
+        .values()
+        .forEach(one -> log.info("provider " + one.name() + " is not used: " + reason(one)));
     for (String name : settings.keySet()) {
       if (!registry.names().contains(name)) {
         log.warning(
-            "there are settings for " + name + ", but no provider of that name"
+            "there are settings for "
+                + name
+                + ", but no provider of that name"
                 + NearMiss.hint(name, registry.names()));
       }
     }

@@ -19,7 +19,8 @@ final class Preference {
   static Comparator<ProviderInfo> of(Policy policy, ContainerType type) {
     List<String> known = known(policy, type);
     return Comparator.comparing((ProviderInfo info) -> info.isolation() == Isolation.PROCESS)
-        .thenComparing(info -> known.contains(info.name()) ? known.indexOf(info.name()) : known.size())
+        .thenComparing(
+            info -> known.contains(info.name()) ? known.indexOf(info.name()) : known.size())
         .thenComparing(ProviderInfo::isolation, Comparator.reverseOrder())
         .thenComparing(ProviderInfo::name);
   }

@@ -55,7 +55,8 @@ public final class Selector {
   private Comparator<ProviderInfo> order(Request request) {
     Comparator<ProviderInfo> best = Preference.of(policy, request.spec().containerType());
     return request.wish() instanceof Wish.Named(String wanted)
-        ? Comparator.comparing((ProviderInfo info) -> !info.name().equals(wanted)).thenComparing(best)
+        ? Comparator.comparing((ProviderInfo info) -> !info.name().equals(wanted))
+            .thenComparing(best)
         : best;
   }
 
@@ -63,9 +64,7 @@ public final class Selector {
   private Optional<Rejection> rejection(Request request, Standing standing) {
     return switch (request.wish()) {
       case Wish.Auto() ->
-          unfit(request, standing)
-              .or(() -> unasked(standing))
-              .or(() -> unallowedProcess(standing));
+          unfit(request, standing).or(() -> unasked(standing)).or(() -> unallowedProcess(standing));
       case Wish.Named(String wanted) ->
           named(wanted, request, standing).or(() -> unfit(request, standing));
     };

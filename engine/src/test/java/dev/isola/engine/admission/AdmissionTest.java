@@ -134,8 +134,7 @@ class AdmissionTest {
         });
     assertThat(broken).isEmpty();
     assertThat(served).hasValue(20_000);
-    assertThat(admission.usage())
-        .isEqualTo(new Admission.Usage(room, Resources.NONE, room, 0));
+    assertThat(admission.usage()).isEqualTo(new Admission.Usage(room, Resources.NONE, room, 0));
   }
 
   /** Grants, timeouts and interrupts meet at the same moment; nothing may be lost or left. */
@@ -163,8 +162,7 @@ class AdmissionTest {
         });
     assertThat(served.get() + refused.get()).isEqualTo(10_000);
     assertThat(served.get()).isPositive();
-    assertThat(admission.usage())
-        .isEqualTo(new Admission.Usage(room, Resources.NONE, room, 0));
+    assertThat(admission.usage()).isEqualTo(new Admission.Usage(room, Resources.NONE, room, 0));
   }
 
   private static void race(int threads, Runnable runner) throws InterruptedException {

@@ -15,8 +15,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -206,7 +206,8 @@ class ConfigTest {
     assertThat(problems)
         .containsExactly(
             at + "2: deploymentmode is not a key, did you mean 'deployment_mode'?",
-            at + "3: floor must be process, container, kernel or vm: process-ish, did you mean 'process'?",
+            at
+                + "3: floor must be process, container, kernel or vm: process-ish, did you mean 'process'?",
             at + "4: allow_process must be true or false: maybe",
             at + "6: health.interval must be from 1s to 1h: 10ms",
             at + "7: health.intervall is not a key, did you mean 'interval'?",
@@ -259,7 +260,11 @@ class ConfigTest {
     assertThat(problems())
         .singleElement()
         .satisfies(
-            one -> assertThat(one).startsWith(file + ":").contains("is not YAML").doesNotContain("hunter2"));
+            one ->
+                assertThat(one)
+                    .startsWith(file + ":")
+                    .contains("is not YAML")
+                    .doesNotContain("hunter2"));
     write("floor: vm\nfloor: vm\n");
     assertThat(problems()).singleElement().asString().contains("duplicate key floor");
     write("- a\n- b\n");

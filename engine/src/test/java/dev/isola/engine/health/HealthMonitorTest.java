@@ -88,7 +88,10 @@ class HealthMonitorTest {
   }
 
   private static Standing of(HealthMonitor monitor, String name) {
-    return monitor.current().stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+    return monitor.current().stream()
+        .filter(one -> one.name().equals(name))
+        .findFirst()
+        .orElseThrow();
   }
 
   @Test
@@ -135,8 +138,7 @@ class HealthMonitorTest {
   @Test
   void oneThatThrowsIsUnhealthyWithTheReason() {
     FakeProvider liar = new FakeProvider("liar");
-    Provider thrower =
-        new ThrowingProvider(new IllegalStateException("no daemon, and no manners"));
+    Provider thrower = new ThrowingProvider(new IllegalStateException("no daemon, and no manners"));
     try (HealthMonitor monitor = start(Map.of("other", liar, "thrower", thrower))) {
       monitor.settled();
       assertThat(of(monitor, "thrower").health().toString()).contains("no daemon, and no manners");
@@ -173,8 +175,7 @@ class HealthMonitorTest {
     List<Duration> waits = Stream.generate(() -> Rhythm.DEFAULT.next(random)).limit(1000).toList();
     assertThat(waits)
         .allSatisfy(
-            wait ->
-                assertThat(wait).isBetween(Duration.ofSeconds(27), Duration.ofSeconds(33)))
+            wait -> assertThat(wait).isBetween(Duration.ofSeconds(27), Duration.ofSeconds(33)))
         .anySatisfy(wait -> assertThat(wait).isLessThan(Duration.ofMillis(27_600)))
         .anySatisfy(wait -> assertThat(wait).isGreaterThan(Duration.ofMillis(32_400)));
   }

@@ -36,8 +36,7 @@ class FallbackTest {
       assertThat(placement.provider().name()).isEqualTo("gvisor");
       assertThat(placement.attempts()).extracting(Attempt::code).containsExactly(code);
     } else {
-      assertThatThrownBy(() -> house.place(REQUEST))
-          .isSameAs(house.get("firecracker").failure);
+      assertThatThrownBy(() -> house.place(REQUEST)).isSameAs(house.get("firecracker").failure);
       assertThat(house.get("gvisor").created).hasValue(0);
     }
   }
@@ -83,7 +82,8 @@ class FallbackTest {
   void saysWhatToDoWhenNobodyMay() {
     assertThatThrownBy(() -> FakeHouse.selfHosted().place(REQUEST))
         .isInstanceOf(ProviderUnavailable.class)
-        .hasMessage("no provider may make this sandbox (there is none); see isola doctor, or ask for less");
+        .hasMessage(
+            "no provider may make this sandbox (there is none); see isola doctor, or ask for less");
     Request strong = REQUEST.requiring(Require.isolation(Isolation.VM));
     assertThatThrownBy(() -> FakeHouse.selfHosted("gvisor", "docker").place(strong))
         .isInstanceOf(Unsupported.class)
@@ -99,7 +99,9 @@ class FallbackTest {
   @Test
   void knowsWhoseMoveItIs() {
     SandboxException lost = Fault.of(ErrorCode.OUTCOME_UNKNOWN, "lost", "look").exception();
-    assertThat(lost.category()).as("its category alone would let it through").isEqualTo(Category.PROVIDER);
+    assertThat(lost.category())
+        .as("its category alone would let it through")
+        .isEqualTo(Category.PROVIDER);
     assertThat(Fallback.fallsThrough(lost)).isFalse();
   }
 }

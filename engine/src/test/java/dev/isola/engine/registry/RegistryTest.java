@@ -57,7 +57,8 @@ class RegistryTest {
     }
   }
 
-  private Registry open(Map<String, ProviderSettings> settings, Iterable<ProviderFactory> factories) {
+  private Registry open(
+      Map<String, ProviderSettings> settings, Iterable<ProviderFactory> factories) {
     return Registry.open(
         factories,
         settings,

@@ -25,7 +25,14 @@ import org.junit.jupiter.api.Test;
 class SelectionTableTest {
   private static final List<String> NAMES =
       List.of(
-          "firecracker", "gvisor", "docker", "bubblewrap", "proot", "subprocess", "e2b", "aardvark",
+          "firecracker",
+          "gvisor",
+          "docker",
+          "bubblewrap",
+          "proot",
+          "subprocess",
+          "e2b",
+          "aardvark",
           "memory");
 
   /** One row of the table. */
@@ -44,19 +51,17 @@ class SelectionTableTest {
       IntStream.range(0, 1 << NAMES.size()).mapToObj(SelectionTableTest::standings).toList();
 
   private static List<Standing> standings(int healthy) {
-      List<Standing> standings = new ArrayList<>();
-      for (int i = 0; i < NAMES.size(); i++) {
-        String name = NAMES.get(i);
-        FakeProvider provider =
-            name.equals("aardvark")
-                ? new FakeProvider(name, Isolation.VM)
-                : new FakeProvider(name);
-        if ((healthy & 1 << i) == 0) {
-          provider.ill(name + " is ill");
-        }
-        standings.add(provider.standing());
+    List<Standing> standings = new ArrayList<>();
+    for (int i = 0; i < NAMES.size(); i++) {
+      String name = NAMES.get(i);
+      FakeProvider provider =
+          name.equals("aardvark") ? new FakeProvider(name, Isolation.VM) : new FakeProvider(name);
+      if ((healthy & 1 << i) == 0) {
+        provider.ill(name + " is ill");
       }
-      return standings;
+      standings.add(provider.standing());
+    }
+    return standings;
   }
 
   private static Stream<Row> rows() {
@@ -69,7 +74,8 @@ class SelectionTableTest {
               for (Isolation required : Isolation.values()) {
                 for (int healthy = 0; healthy < 1 << NAMES.size(); healthy++) {
                   rows.add(
-                      new Row(new Policy(mode, floor, process, key, true), type, required, healthy));
+                      new Row(
+                          new Policy(mode, floor, process, key, true), type, required, healthy));
                 }
               }
             }
@@ -126,10 +132,22 @@ class SelectionTableTest {
     List<String> order =
         row.type() == ContainerType.MCP_SERVER
             ? List.of(
-                "e2b", "gvisor", "firecracker", "docker", "bubblewrap", "aardvark", "proot",
+                "e2b",
+                "gvisor",
+                "firecracker",
+                "docker",
+                "bubblewrap",
+                "aardvark",
+                "proot",
                 "subprocess")
             : List.of(
-                "e2b", "firecracker", "gvisor", "docker", "bubblewrap", "aardvark", "proot",
+                "e2b",
+                "firecracker",
+                "gvisor",
+                "docker",
+                "bubblewrap",
+                "aardvark",
+                "proot",
                 "subprocess");
     return order.stream().filter(names::contains).toList();
   }

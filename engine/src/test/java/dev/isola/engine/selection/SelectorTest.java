@@ -26,7 +26,11 @@ class SelectorTest {
           "bare",
           Isolation.CONTAINER,
           new SpecSupport(
-              false, false, Set.of(NetworkMode.NONE), Set.of(Volume.Type.BIND), Set.of(LimitKind.CPU)),
+              false,
+              false,
+              Set.of(NetworkMode.NONE),
+              Set.of(Volume.Type.BIND),
+              Set.of(LimitKind.CPU)),
           Set.of(Terminals.class));
 
   private static String whyNot(Request request) {
