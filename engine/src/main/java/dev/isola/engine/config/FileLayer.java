@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -92,8 +93,8 @@ final class FileLayer {
   }
 
   /** Returns the names that may stand right beneath {@code prefix}. */
-  private static TreeSet<String> children(String prefix) {
-    TreeSet<String> names = new TreeSet<>();
+  private static Set<String> children(String prefix) {
+    Set<String> names = new TreeSet<>();
     for (Key<?> key : Keys.ALL) {
       if (key.name().startsWith(prefix)) {
         names.add(key.name().substring(prefix.length()).split("\\.")[0]);

@@ -12,7 +12,7 @@ final class Layers {
 
   /** What is being put together for one provider. */
   private static final class Draft {
-    Given<Boolean> enabled = new Given<>(true, Origin.DEFAULT);
+    Given<Boolean> enabled = new Given<>(true, new Origin.Default());
     final Map<String, Given<Secret>> settings = new TreeMap<>();
   }
 
@@ -23,7 +23,7 @@ final class Layers {
   Layers(Machine machine, List<Problem> problems) {
     this.problems = problems;
     Keys.ALL.forEach(
-        key -> values.put(key, new Given<>(key.standard().apply(machine), Origin.DEFAULT)));
+        key -> values.put(key, new Given<>(key.standard().apply(machine), new Origin.Default())));
   }
 
   /** Puts a value, or the reason why it is none. */

@@ -25,7 +25,7 @@ final class Names {
   /** Returns the provider's own name; writes down when nobody has it. */
   Optional<String> provider(String written, Origin origin, String key) {
     String name = ProviderNames.plain(written);
-    if (known.contains(name) || name.equals(ProviderNames.AUTO) && !key.equals("providers")) {
+    if (known.contains(name) || (name.equals(ProviderNames.AUTO) && !key.equals("providers"))) {
       return Optional.of(name);
     }
     layers.refuse(

@@ -12,8 +12,6 @@ public sealed interface Origin {
 
   record Flag(String flag) implements Origin {}
 
-  Origin DEFAULT = new Default();
-
   /** Returns it for a person: {@code isola.yaml:3}, {@code environment ISOLA_FLOOR}. */
   default String words() {
     return switch (this) {

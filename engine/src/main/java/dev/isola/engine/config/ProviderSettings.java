@@ -30,7 +30,7 @@ public final class ProviderSettings {
 
   /** A provider that nothing is configured for. */
   public static ProviderSettings none(String name) {
-    return new ProviderSettings(name, new Given<>(true, Origin.DEFAULT), Map.of());
+    return new ProviderSettings(name, new Given<>(true, new Origin.Default()), Map.of());
   }
 
   public String name() {

@@ -19,7 +19,7 @@ final class Preference {
   static Comparator<ProviderInfo> of(Policy policy, ContainerType type) {
     List<String> known = known(policy, type);
     return Comparator.comparing((ProviderInfo info) -> info.isolation() == Isolation.PROCESS)
-        .thenComparing(
+        .thenComparingInt(
             info -> known.contains(info.name()) ? known.indexOf(info.name()) : known.size())
         .thenComparing(ProviderInfo::isolation, Comparator.reverseOrder())
         .thenComparing(ProviderInfo::name);

@@ -102,6 +102,7 @@ class AdmissionTest {
   }
 
   @Test
+  @SuppressWarnings("ThreadPriorityCheck") // Others shall get a chance to break in.
   void aThousandThreadsNeverHoldMoreThanThereIs() throws Exception {
     Resources room = Resources.of(8, 8192);
     Admission admission = new Admission(room, LONG, InstantSource.system());
@@ -139,6 +140,7 @@ class AdmissionTest {
 
   /** Grants, timeouts and interrupts meet at the same moment; nothing may be lost or left. */
   @Test
+  @SuppressWarnings("ThreadPriorityCheck") // as above
   void nothingIsLostWhereWaitersGiveUpWhileTheyAreServed() throws Exception {
     Resources room = Resources.of(2, 2048);
     Admission admission = new Admission(room, Duration.ofMillis(2), InstantSource.system());
