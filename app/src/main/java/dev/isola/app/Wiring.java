@@ -1,6 +1,8 @@
 package dev.isola.app;
 
 import java.time.InstantSource;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Makes what the commands share, once the global options have been read. */
 final class Wiring {
@@ -22,6 +24,10 @@ final class Wiring {
 
   DataFolder dataFolder() {
     return DataFolder.choose(globals.data, host.env());
+  }
+
+  ConfigSources configSources(@Nullable String file, List<String> values) {
+    return ConfigSources.of(file, values, globals.data, host);
   }
 
   Providers providers() {

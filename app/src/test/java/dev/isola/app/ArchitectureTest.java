@@ -65,7 +65,7 @@ class ArchitectureTest {
         folder("conformance", "spi", "testing").allowEmptyShould(true),
         folder("store", "spi").allowEmptyShould(true),
         folder("snapshot", "spi").allowEmptyShould(true),
-        folder("engine", "spi", "store", "snapshot").allowEmptyShould(true),
+        folder("engine", "spi", "store", "snapshot"),
         folder("client").allowEmptyShould(true),
         noClasses()
             .that(resideInAPackage("dev.isola.server.."))

@@ -5,18 +5,18 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** Guesses which name was meant. */
-final class NearMiss {
+public final class NearMiss {
   private static final int LONGEST = 64;
 
   private NearMiss() {}
 
   /** Returns {@code , did you mean 'image'?} or nothing. */
-  static String hint(String wrong, Collection<String> names) {
+  public static String hint(String wrong, Collection<String> names) {
     return of(wrong, names).map(name -> ", did you mean '" + name + "'?").orElse("");
   }
 
   /** Returns the name closest to {@code wrong}, when one is close enough to be worth a guess. */
-  static Optional<String> of(String wrong, Collection<String> names) {
+  public static Optional<String> of(String wrong, Collection<String> names) {
     if (wrong.isEmpty() || wrong.length() > LONGEST) {
       return Optional.empty();
     }

@@ -1,0 +1,43 @@
+package dev.isola.engine;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.NearMiss;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/** The names that mean something to the engine. All other providers are known by what they say. */
+public final class ProviderNames {
+  public static final String AUTO = "auto";
+  public static final String E2B = "e2b";
+  public static final String MICROVM = "microvmctl";
+
+  /** Strongest first; among equals, what disturbs least. */
+  public static final List<String> BEST_FIRST =
+      List.of(
+          "firecracker", "gvisor", "docker", "crun", "runc", "bubblewrap", "proot", "subprocess");
+
+  private static final Map<String, String> OTHER_NAMES =
+      Map.of("local_microvm", MICROVM, "remote_e2b", E2B);
+
+  private ProviderNames() {}
+
+  /** Returns the provider's own name for one of its other names. */
+  public static String plain(String name) {
+    return OTHER_NAMES.getOrDefault(name, name);
+  }
+
+  /** Says that nobody has that name, who was probably meant, and who there is. */
+  public static SandboxException unknown(String name, Collection<String> known) {
+    String all = known.isEmpty() ? "none" : String.join(", ", known);
+    String remedy =
+        NearMiss.of(name, known)
+            .map(near -> "did you mean " + near + "? Known: " + all)
+            .orElse("known: " + all);
+    return Fault.of(ErrorCode.PROVIDER_NOT_FOUND, "no provider is named '" + name + "'", remedy)
+        .with("provider", name)
+        .exception();
+  }
+}

@@ -1,0 +1,29 @@
+package dev.isola.engine;
+
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderInfo;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * How a provider stands: what it last said of itself, and when.
+ *
+ * @param info empty while it has never said anything; then it is unhealthy
+ * @param at when this was found out
+ */
+public record Standing(String name, Optional<ProviderInfo> info, Health health, Instant at) {
+  public Standing {
+    if (info.isEmpty() && health.healthy()) {
+      throw new IllegalArgumentException(name + " is healthy and has said nothing of itself");
+    }
+  }
+
+  /** A provider that cannot be used and never said anything. */
+  public static Standing absent(String name, String reason, String fix, Instant at) {
+    return new Standing(name, Optional.empty(), new Health.Unhealthy(reason, fix), at);
+  }
+
+  public boolean healthy() {
+    return health.healthy();
+  }
+}

@@ -1,0 +1,126 @@
+package dev.isola.engine.config;
+
+import dev.isola.engine.ProviderNames;
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.health.Rhythm;
+import dev.isola.engine.selection.Policy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The configuration, whole and valid; every value knows where it came from. */
+public final class Config {
+  /**
+   * One value for a person: what is secret is masked.
+   *
+   * @param key with sections, as in {@code providers.e2b.api_key}
+   */
+  public record Entry(String key, String value, Origin origin) {}
+
+  private final Map<Key<?>, Given<?>> values;
+  private final Map<String, ProviderSettings> providers;
+  private final List<PoolEntry> pool;
+  private final List<String> warnings;
+
+  Config(
+      Map<Key<?>, Given<?>> values,
+      Map<String, ProviderSettings> providers,
+      List<PoolEntry> pool,
+      List<String> warnings) {
+    this.values = Map.copyOf(values);
+    this.providers = Map.copyOf(providers);
+    this.pool = List.copyOf(pool);
+    this.warnings = List.copyOf(warnings);
+  }
+
+  public <T> T get(Key<T> key) {
+    return given(key).value();
+  }
+
+  public Origin origin(Key<?> key) {
+    return given(key).origin();
+  }
+
+  @SuppressWarnings("unchecked") // Layers puts in what the key's own kind has read.
+  private <T> Given<T> given(Key<T> key) {
+    Given<?> given = values.get(key);
+    if (given == null) {
+      throw new IllegalArgumentException("no such key: " + key.name());
+    }
+    return (Given<T>) given;
+  }
+
+  /** Returns what is configured for providers, by name. */
+  public Map<String, ProviderSettings> providers() {
+    return providers;
+  }
+
+  public List<PoolEntry> pool() {
+    return pool;
+  }
+
+  /** Returns what is allowed and probably not meant, in sentences. */
+  public List<String> warnings() {
+    return warnings;
+  }
+
+  public Policy policy() {
+    return new Policy(
+        get(Keys.DEPLOYMENT_MODE),
+        get(Keys.FLOOR),
+        get(Keys.ALLOW_PROCESS),
+        hasE2bKey(providers),
+        get(Keys.MICROVM_FALLBACK));
+  }
+
+  public Rhythm rhythm() {
+    return new Rhythm(get(Keys.HEALTH_INTERVAL), get(Keys.HEALTH_TIMEOUT));
+  }
+
+  /** Returns what may be promised to sandboxes. */
+  public Resources capacity() {
+    return Resources.of(get(Keys.ADMISSION_CPU), get(Keys.ADMISSION_MEMORY_MB));
+  }
+
+  static boolean hasE2bKey(Map<String, ProviderSettings> providers) {
+    ProviderSettings e2b = providers.get(ProviderNames.E2B);
+    return e2b != null && e2b.enabled() && e2b.has("api_key");
+  }
+
+  /** Returns everything in a stable order, as it may be shown. */
+  public List<Entry> entries() {
+    List<Entry> entries = new ArrayList<>();
+    Keys.ALL.forEach(key -> entries.add(entry(key)));
+    new TreeMap<>(providers).values().forEach(one -> addTo(entries, one));
+    for (int i = 0; i < pool.size(); i++) {
+      PoolEntry one = pool.get(i);
+      entries.add(new Entry("pool[" + i + "].provider", one.provider(), one.origin()));
+      entries.add(new Entry("pool[" + i + "].size", String.valueOf(one.size()), one.origin()));
+      // An environment in it may hold secrets.
+      entries.add(
+          new Entry("pool[" + i + "].spec", one.spec().image().orElse("default"), one.origin()));
+    }
+    return entries;
+  }
+
+  private <T> Entry entry(Key<T> key) {
+    return new Entry(key.name(), key.kind().show(get(key)), origin(key));
+  }
+
+  private static void addTo(List<Entry> entries, ProviderSettings one) {
+    String prefix = "providers." + one.name() + ".";
+    entries.add(
+        new Entry(prefix + "enabled", String.valueOf(one.enabled()), one.enabledGiven().origin()));
+    one.settings()
+        .forEach(
+            (setting, given) ->
+                entries.add(
+                    new Entry(prefix + setting, one.shown(setting).orElse(""), given.origin())));
+  }
+
+  @Override
+  public String toString() {
+    return entries().toString();
+  }
+}

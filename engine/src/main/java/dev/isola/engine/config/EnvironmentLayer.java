@@ -1,0 +1,114 @@
+package dev.isola.engine.config;
+
+import dev.isola.engine.ProviderNames;
+import dev.isola.spi.spec.NearMiss;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Takes values out of the environment. An empty variable is as good as none. A variable that begins
+ * with {@code ISOLA_} and is not known is only warned of: others set variables too, as Kubernetes
+ * does for a service of that name.
+ */
+final class EnvironmentLayer {
+  private static final String PROVIDERS = "ISOLA_PROVIDERS_";
+  private static final String E2B_KEY = "E2B_API_KEY";
+
+  /** They are ours, and not for here. */
+  private static final Set<String> OTHERS =
+      Set.of("ISOLA_CONFIG", "ISOLA_DEBUG", "ISOLA_JAVA_OPTS", "ISOLA_SANDBOX", "ISOLA_INSTANCE");
+
+  private final Map<String, String> environment = new TreeMap<>();
+  private final Layers layers;
+  private final Names names;
+
+  EnvironmentLayer(Map<String, String> environment, Layers layers, Names names) {
+    environment.forEach(
+        (variable, text) -> {
+          if (!text.isEmpty()) {
+            this.environment.put(variable, text);
+          }
+        });
+    this.layers = layers;
+    this.names = names;
+  }
+
+  void read() {
+    Keys.ALL.forEach(this::read);
+    String e2b = environment.get(E2B_KEY);
+    if (e2b != null) {
+      layers.put(ProviderNames.E2B, "api_key", e2b, new Origin.Environment(E2B_KEY));
+    }
+    environment.forEach(
+        (variable, text) -> {
+          if (variable.startsWith(PROVIDERS)) {
+            provider(variable, text);
+          }
+        });
+  }
+
+  private void read(Key<?> key) {
+    for (String variable : key.variables()) {
+      String text = environment.get(variable);
+      if (text != null) {
+        layers.put(key, seeds(variable, text), new Origin.Environment(variable));
+        return;
+      }
+    }
+  }
+
+  /** The document that named this variable says: on, when not {@code false}. */
+  private static String seeds(String variable, String text) {
+    return variable.equals("LOCAL_MICROVM_FALLBACK_TO_REMOTE")
+        ? String.valueOf(!text.strip().equalsIgnoreCase("false"))
+        : text;
+  }
+
+  private void provider(String variable, String text) {
+    String rest = variable.substring(PROVIDERS.length());
+    Optional<String> name =
+        names.known().stream()
+            .filter(known -> rest.startsWith(prefix(known)))
+            .max(java.util.Comparator.comparingInt(String::length));
+    Origin origin = new Origin.Environment(variable);
+    if (name.isEmpty()) {
+      layers.refuse(
+          origin, "providers", "names no provider; known: " + String.join(", ", names.known()));
+      return;
+    }
+    String setting = rest.substring(prefix(name.get()).length()).toLowerCase(Locale.ROOT);
+    if (!setting.isEmpty()) {
+      layers.put(name.get(), setting, text, origin);
+    }
+  }
+
+  private static String prefix(String provider) {
+    return provider.toUpperCase(Locale.ROOT).replace('-', '_') + "_";
+  }
+
+  /** Returns sentences about variables that look like ours and are not. */
+  List<String> warnings() {
+    TreeSet<String> known = new TreeSet<>();
+    Keys.ALL.forEach(key -> known.addAll(key.variables()));
+    List<String> warnings = new ArrayList<>();
+    for (String variable : environment.keySet()) {
+      if (variable.startsWith("ISOLA_")
+          && !variable.startsWith(PROVIDERS)
+          && !known.contains(variable)
+          && !OTHERS.contains(variable)) {
+        NearMiss.of(variable, known)
+            .ifPresent(
+                near ->
+                    warnings.add(
+                        variable + " is not known and ignored, did you mean " + near + "?"));
+      }
+    }
+    return warnings;
+  }
+}

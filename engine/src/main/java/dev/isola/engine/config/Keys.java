@@ -1,0 +1,88 @@
+package dev.isola.engine.config;
+
+import dev.isola.engine.ProviderNames;
+import dev.isola.engine.selection.DeploymentMode;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Secret;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** All keys but those of {@code providers} and {@code pool}. docs/config.md explains each. */
+public final class Keys {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  /** Processors are shared by time, so more of them may be promised than there are. */
+  private static final int PROMISES_PER_PROCESSOR = 4;
+
+  public static final Key<String> PROVIDER =
+      Key.of("provider", new Scalars.ProviderName(), ProviderNames.AUTO, "SANDBOX_PROVIDER");
+  public static final Key<DeploymentMode> DEPLOYMENT_MODE =
+      Key.of("deployment_mode", new Choice<>(DeploymentMode.class), DeploymentMode.SELF_HOSTED);
+  public static final Key<Isolation> FLOOR =
+      Key.of("floor", new Choice<>(Isolation.class), Isolation.CONTAINER);
+  public static final Key<Boolean> ALLOW_PROCESS =
+      Key.of("allow_process", new Scalars.Flag(), false);
+  public static final Key<Boolean> MICROVM_FALLBACK =
+      Key.of(
+          "local_microvm_fallback_to_remote",
+          new Scalars.Flag(),
+          true,
+          "LOCAL_MICROVM_FALLBACK_TO_REMOTE");
+  public static final Key<Duration> HEALTH_INTERVAL =
+      Key.of("health.interval", new Durations(SECOND, HOUR), Duration.ofSeconds(30));
+  public static final Key<Duration> HEALTH_TIMEOUT =
+      Key.of(
+          "health.timeout",
+          new Durations(Duration.ofMillis(100), Duration.ofMinutes(1)),
+          Duration.ofSeconds(5));
+  public static final Key<Duration> EXPIRY_INTERVAL =
+      Key.of("expiry.interval", new Durations(Duration.ofMillis(100), HOUR), SECOND);
+  public static final Key<Duration> RECONCILE_INTERVAL =
+      Key.of("reconcile.interval", new Durations(SECOND, HOUR), Duration.ofSeconds(30));
+  public static final Key<Long> ADMISSION_MEMORY_MB =
+      Key.of("admission.memory_mb", new Scalars.Whole(1, 1L << 40), Machine::memoryMb);
+  public static final Key<Double> ADMISSION_CPU =
+      Key.of(
+          "admission.cpu",
+          new Scalars.Decimal(0.1, 1_000_000),
+          machine -> (double) PROMISES_PER_PROCESSOR * machine.processors());
+  public static final Key<Duration> ADMISSION_QUEUE_TIMEOUT =
+      Key.of("admission.queue_timeout", new Durations(Duration.ZERO, HOUR), Duration.ofSeconds(30));
+  public static final Key<Shutdown> SHUTDOWN =
+      Key.of("shutdown", new Choice<>(Shutdown.class), Shutdown.LEAVE);
+  public static final Key<Optional<Secret>> STORE_URL =
+      Key.of("store.url", new Scalars.StoreUrl(), Optional.empty());
+  public static final Key<Path> DATA = Key.of("data", new Scalars.Folder(), Machine::data);
+
+  public static final List<Key<?>> ALL =
+      List.of(
+          PROVIDER,
+          DEPLOYMENT_MODE,
+          FLOOR,
+          ALLOW_PROCESS,
+          MICROVM_FALLBACK,
+          HEALTH_INTERVAL,
+          HEALTH_TIMEOUT,
+          EXPIRY_INTERVAL,
+          RECONCILE_INTERVAL,
+          ADMISSION_MEMORY_MB,
+          ADMISSION_CPU,
+          ADMISSION_QUEUE_TIMEOUT,
+          SHUTDOWN,
+          STORE_URL,
+          DATA);
+
+  private Keys() {}
+
+  static Optional<Key<?>> named(String name) {
+    for (Key<?> key : ALL) {
+      if (key.name().equals(name)) {
+        return Optional.of(key);
+      }
+    }
+    return Optional.empty();
+  }
+}

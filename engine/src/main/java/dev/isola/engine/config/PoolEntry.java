@@ -1,0 +1,11 @@
+package dev.isola.engine.config;
+
+import dev.isola.spi.spec.SandboxSpec;
+
+/**
+ * Sandboxes to keep ready.
+ *
+ * @param spec of each; its id stands for nothing
+ * @param provider a name, or auto
+ */
+public record PoolEntry(SandboxSpec spec, String provider, int size, Origin origin) {}

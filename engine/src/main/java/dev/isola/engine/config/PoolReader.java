@@ -1,0 +1,110 @@
+package dev.isola.engine.config;
+
+import dev.isola.engine.ProviderNames;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.spec.NearMiss;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecDocument;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the list of sandboxes to keep ready. */
+final class PoolReader {
+  private static final Set<String> FIELDS = Set.of("spec", "provider", "size");
+  private static final Kind<Long> SIZE = new Scalars.Whole(0, 10_000);
+  private static final Kind<String> PROVIDER = new Scalars.ProviderName();
+
+  private final YamlFile file;
+  private final Layers layers;
+  private final Names names;
+
+  PoolReader(YamlFile file, Layers layers, Names names) {
+    this.file = file;
+    this.layers = layers;
+    this.names = names;
+  }
+
+  List<PoolEntry> read(Object value) {
+    if (!(value instanceof List<?> list)) {
+      layers.refuse(
+          file.at("pool"),
+          "pool",
+          "must be a list of {spec, provider, size}, not " + Kind.sort(value));
+      return List.of();
+    }
+    List<PoolEntry> read = new ArrayList<>();
+    for (int i = 0; i < list.size(); i++) {
+      entry("pool[" + i + "]", list.get(i)).ifPresent(read::add);
+    }
+    return read;
+  }
+
+  private Optional<PoolEntry> entry(String place, @Nullable Object value) {
+    if (!(value instanceof Map<?, ?> fields)) {
+      layers.refuse(file.at(place), place, "must be a section with spec, provider and size");
+      return Optional.empty();
+    }
+    for (Object field : fields.keySet()) {
+      if (!(field instanceof String name) || !FIELDS.contains(name)) {
+        String at = place + "." + field;
+        layers.refuse(
+            file.at(at), at, "is not a key" + NearMiss.hint(String.valueOf(field), FIELDS));
+      }
+    }
+    Optional<Long> size = read(place + ".size", fields.get("size"), SIZE);
+    if (fields.get("size") == null) {
+      layers.refuse(file.at(place), place + ".size", "is missing");
+    }
+    Optional<String> provider =
+        fields.get("provider") == null
+            ? Optional.of(ProviderNames.AUTO)
+            : read(place + ".provider", fields.get("provider"), PROVIDER)
+                .flatMap(
+                    name ->
+                        names.provider(name, file.at(place + ".provider"), place + ".provider"));
+    Optional<SandboxSpec> spec = spec(place + ".spec", fields.get("spec"));
+    return size.flatMap(
+        count ->
+            provider.flatMap(
+                name ->
+                    spec.map(
+                        wanted -> new PoolEntry(wanted, name, count.intValue(), file.at(place)))));
+  }
+
+  private <T> Optional<T> read(String place, @Nullable Object value, Kind<T> kind) {
+    if (value == null) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(kind.read(value));
+    } catch (Unreadable e) {
+      layers.refuse(file.at(place), place, e.problem());
+      return Optional.empty();
+    }
+  }
+
+  private Optional<SandboxSpec> spec(String place, @Nullable Object value) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    if (value instanceof Map<?, ?> fields) {
+      fields.forEach((name, content) -> document.put(String.valueOf(name), content));
+    } else if (value != null) {
+      layers.refuse(file.at(place), place, "must be a section, not " + Kind.sort(value));
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(SpecDocument.fromMap(document, () -> new SandboxId("pool")));
+    } catch (InvalidRequest e) {
+      e.context()
+          .forEach(
+              (field, problem) ->
+                  layers.refuse(file.at(place + "." + field), place + "." + field, problem));
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package dev.isola.engine.config;
+
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.Secret;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * What is configured for one provider. Only the provider knows which of its settings are secret, so
+ * all of them are kept as secrets; those whose names sound harmless can be shown.
+ */
+public final class ProviderSettings {
+  private static final Pattern SECRET =
+      Pattern.compile("(?i).*(key|token|secret|passw|credential|auth).*");
+
+  private final String name;
+  private final Given<Boolean> enabled;
+  private final Map<String, Given<Secret>> settings;
+
+  ProviderSettings(String name, Given<Boolean> enabled, Map<String, Given<Secret>> settings) {
+    this.name = name;
+    this.enabled = enabled;
+    this.settings = Collections.unmodifiableMap(new TreeMap<>(settings));
+  }
+
+  /** A provider that nothing is configured for. */
+  public static ProviderSettings none(String name) {
+    return new ProviderSettings(name, new Given<>(true, new Origin.Default()), Map.of());
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public boolean enabled() {
+    return enabled.value();
+  }
+
+  Given<Boolean> enabledGiven() {
+    return enabled;
+  }
+
+  Map<String, Given<Secret>> settings() {
+    return settings;
+  }
+
+  boolean has(String setting) {
+    return settings.containsKey(setting);
+  }
+
+  /** Returns what the provider is given; secrets are open in it. */
+  public ProviderConfig config() {
+    Map<String, String> open = new LinkedHashMap<>();
+    settings.forEach((setting, given) -> open.put(setting, reveal(given.value())));
+    return new ProviderConfig(open);
+  }
+
+  /** Returns a setting as it may be shown. */
+  Optional<String> shown(String setting) {
+    return Optional.ofNullable(settings.get(setting))
+        .map(given -> SECRET.matcher(setting).matches() ? "***" : reveal(given.value()));
+  }
+
+  private static String reveal(Secret secret) {
+    return new String(secret.reveal(), StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public String toString() {
+    return name + settings.keySet();
+  }
+}

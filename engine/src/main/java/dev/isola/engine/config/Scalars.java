@@ -1,0 +1,146 @@
+package dev.isola.engine.config;
+
+import dev.isola.engine.ProviderNames;
+import dev.isola.spi.Secret;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** The plain kinds: text, flags, numbers, paths, URLs. */
+final class Scalars {
+  private Scalars() {}
+
+  private static String text(Object raw) throws Unreadable {
+    if (raw instanceof String text && !text.isBlank()) {
+      return text.strip();
+    }
+    throw new Unreadable(
+        raw instanceof String ? "must not be empty" : "must be text, not " + Kind.sort(raw));
+  }
+
+  /** The name of a provider, by any of its names; {@link Reader} knows which there are. */
+  record ProviderName() implements Kind<String> {
+    @Override
+    public String read(Object raw) throws Unreadable {
+      return ProviderNames.plain(text(raw));
+    }
+
+    @Override
+    public String words() {
+      return "auto, or the name of a provider";
+    }
+  }
+
+  record Flag() implements Kind<Boolean> {
+    @Override
+    public Boolean read(Object raw) throws Unreadable {
+      return switch (raw) {
+        case Boolean flag -> flag;
+        case String text when text.equals("true") -> true;
+        case String text when text.equals("false") -> false;
+        default -> throw new Unreadable("must be true or false: " + Kind.brief(raw));
+      };
+    }
+
+    @Override
+    public String words() {
+      return "true or false";
+    }
+  }
+
+  record Whole(long least, long most) implements Kind<Long> {
+    @Override
+    public Long read(Object raw) throws Unreadable {
+      long value;
+      try {
+        value = Long.parseLong(raw.toString().strip());
+      } catch (NumberFormatException e) {
+        throw new Unreadable("must be a whole number: " + Kind.brief(raw));
+      }
+      if (value < least || value > most) {
+        throw new Unreadable("must be from " + least + " to " + most + ": " + value);
+      }
+      return value;
+    }
+
+    @Override
+    public String words() {
+      return "whole number, " + least + " to " + most;
+    }
+  }
+
+  record Decimal(double least, double most) implements Kind<Double> {
+    @Override
+    public Double read(Object raw) throws Unreadable {
+      double value;
+      try {
+        value = Double.parseDouble(raw.toString().strip());
+      } catch (NumberFormatException e) {
+        throw new Unreadable("must be a number: " + Kind.brief(raw));
+      }
+      if (!(value >= least && value <= most)) {
+        throw new Unreadable("must be from " + show(least) + " to " + show(most) + ": " + value);
+      }
+      return value;
+    }
+
+    @Override
+    public String show(Double value) {
+      return value == Math.rint(value) ? String.valueOf(value.longValue()) : value.toString();
+    }
+
+    @Override
+    public String words() {
+      return "number, " + show(least) + " to " + show(most);
+    }
+  }
+
+  record Folder() implements Kind<Path> {
+    @Override
+    public Path read(Object raw) throws Unreadable {
+      try {
+        return Path.of(text(raw)).toAbsolutePath().normalize();
+      } catch (InvalidPathException e) {
+        throw new Unreadable("is not a path: " + e.getReason());
+      }
+    }
+
+    @Override
+    public String words() {
+      return "path of a folder";
+    }
+  }
+
+  /** A URL may hold a password, so it is a secret and its problems do not quote it. */
+  record StoreUrl() implements Kind<Optional<Secret>> {
+    private static final Pattern FORM = Pattern.compile("(jdbc:)?(sqlite|postgres|postgresql):.+");
+    private static final Pattern USER_INFO = Pattern.compile("//[^@]*@");
+    private static final Pattern PARAMETER =
+        Pattern.compile("(?i)([?&;][^=&;]*(?:password|secret|token|key)[^=&;]*=)[^&;]*");
+
+    @Override
+    public Optional<Secret> read(Object raw) throws Unreadable {
+      String url = text(raw);
+      if (!FORM.matcher(url).matches()) {
+        throw new Unreadable("must begin with sqlite: or postgresql:");
+      }
+      return Optional.of(Secret.of(url));
+    }
+
+    @Override
+    public String show(Optional<Secret> value) {
+      return value
+          .map(secret -> new String(secret.reveal(), StandardCharsets.UTF_8))
+          .map(url -> USER_INFO.matcher(url).replaceFirst("//***@"))
+          .map(url -> PARAMETER.matcher(url).replaceAll("$1***"))
+          .orElse("sqlite in the data folder");
+    }
+
+    @Override
+    public String words() {
+      return "sqlite:PATH or postgresql://...";
+    }
+  }
+}

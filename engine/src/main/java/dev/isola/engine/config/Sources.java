@@ -1,0 +1,35 @@
+package dev.isola.engine.config;
+
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Where a configuration is read from, the weakest first.
+ *
+ * @param machine for the defaults
+ * @param file must exist when it is given
+ * @param flags values by key, with the flag that gave each
+ * @param providers the names of those installed, besides those that Isola knows of
+ */
+public record Sources(
+    Machine machine,
+    Optional<Path> file,
+    Map<String, String> environment,
+    List<FlagValue> flags,
+    Collection<String> providers) {
+  /**
+   * A value from the command line.
+   *
+   * @param flag as the person wrote it, such as {@code --set floor}
+   */
+  public record FlagValue(String flag, String key, String value) {}
+
+  public Sources {
+    environment = Map.copyOf(environment);
+    flags = List.copyOf(flags);
+    providers = List.copyOf(providers);
+  }
+}

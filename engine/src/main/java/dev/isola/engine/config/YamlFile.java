@@ -1,0 +1,125 @@
+package dev.isola.engine.config;
+
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+
+/**
+ * A YAML file as a tree, with the line of every key, and every scalar as it was written: a key such
+ * as {@code 0123} is no number to its provider.
+ */
+final class YamlFile {
+  private static final int MOST_BYTES = 1024 * 1024;
+  private static final int DEEPEST = 20;
+
+  private final Path path;
+  private final Map<String, Integer> lines = new HashMap<>();
+  private final Map<String, String> texts = new HashMap<>();
+  private Map<?, ?> tree = Map.of();
+
+  private YamlFile(Path path) {
+    this.path = path;
+  }
+
+  /** Reads {@code path}; what is wrong with it as a whole goes to {@code problems}. */
+  static YamlFile read(Path path, List<Problem> problems) {
+    YamlFile file = new YamlFile(path);
+    try {
+      if (Files.size(path) > MOST_BYTES) {
+        throw new IOException("is larger than " + MOST_BYTES + " bytes");
+      }
+      file.parse(Files.readString(path));
+    } catch (Unreadable e) {
+      problems.add(new Problem(file.at(""), "", e.problem()));
+    } catch (MarkedYamlEngineException e) {
+      // Its message quotes the file, and there are secrets in the file.
+      int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
+      problems.add(new Problem(new Origin.File(path, line), "", "is not YAML: " + e.getProblem()));
+    } catch (YamlEngineException e) {
+      problems.add(new Problem(file.at(""), "", "is not YAML, or not plain enough"));
+    } catch (NoSuchFileException e) {
+      problems.add(new Problem(file.at(""), "", "does not exist"));
+    } catch (CharacterCodingException e) {
+      problems.add(new Problem(file.at(""), "", "is not UTF-8"));
+    } catch (IOException e) {
+      problems.add(new Problem(file.at(""), "", "cannot be read: " + e.getMessage()));
+    }
+    return file;
+  }
+
+  private void parse(String text) throws Unreadable {
+    LoadSettings settings = LoadSettings.builder().setCodePointLimit(MOST_BYTES).build();
+    Optional<Node> root = new Compose(settings).composeString(text);
+    if (root.isEmpty()) {
+      return;
+    }
+    note("", root.get(), 0);
+    Object loaded = new Load(settings).loadFromString(text);
+    if (loaded instanceof Map<?, ?> map) {
+      tree = map;
+    } else if (loaded != null) {
+      throw new Unreadable("must hold keys and values, not " + Kind.sort(loaded));
+    }
+  }
+
+  private void note(String at, Node node, int depth) throws Unreadable {
+    if (depth > DEEPEST) {
+      throw new Unreadable("is nested more than " + DEEPEST + " deep");
+    }
+    switch (node) {
+      case ScalarNode scalar -> texts.put(at, scalar.getValue());
+      case SequenceNode list -> {
+        for (int i = 0; i < list.getValue().size(); i++) {
+          Node element = list.getValue().get(i);
+          String place = at + "[" + i + "]";
+          line(place, element);
+          note(place, element, depth + 1);
+        }
+      }
+      case MappingNode map -> {
+        for (NodeTuple tuple : map.getValue()) {
+          if (tuple.getKeyNode() instanceof ScalarNode key) {
+            String place = at.isEmpty() ? key.getValue() : at + "." + key.getValue();
+            line(place, key);
+            note(place, tuple.getValueNode(), depth + 1);
+          }
+        }
+      }
+      default -> {}
+    }
+  }
+
+  private void line(String place, Node node) {
+    node.getStartMark().ifPresent(mark -> lines.put(place, mark.getLine() + 1));
+  }
+
+  Map<?, ?> tree() {
+    return tree;
+  }
+
+  /** Returns where {@code place} stands in the file. */
+  Origin at(String place) {
+    return new Origin.File(path, lines.getOrDefault(place, 1));
+  }
+
+  /** Returns the scalar at {@code place} as it was written. */
+  Optional<String> text(String place) {
+    return Optional.ofNullable(texts.get(place));
+  }
+}

@@ -1,0 +1,94 @@
+package dev.isola.engine.health;
+
+import dev.isola.engine.Standing;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks one provider. The question is put on a thread of its own, so that one that hangs costs the
+ * asker its patience and no more; while it hangs no further question is put. One thread uses this.
+ */
+final class Watch {
+  private final String name;
+  private final Provider provider;
+  private final Duration patience;
+  private final InstantSource clock;
+  private Optional<ProviderInfo> lastInfo = Optional.empty();
+  private @Nullable Thread hanging;
+
+  Watch(String name, Provider provider, Duration patience, InstantSource clock) {
+    this.name = name;
+    this.provider = provider;
+    this.patience = patience;
+    this.clock = clock;
+  }
+
+  Standing ask() throws InterruptedException {
+    Thread before = hanging;
+    if (before != null && before.isAlive()) {
+      return silent();
+    }
+    // A late answer is thrown away: it tells how things were when the question was put.
+    hanging = null;
+    AtomicReference<@Nullable Standing> answer = new AtomicReference<>();
+    Thread question =
+        Thread.ofVirtual().name("isola-health-" + name).start(() -> answer.set(answer()));
+    try {
+      if (!question.join(patience)) {
+        hanging = question;
+        return silent();
+      }
+    } catch (InterruptedException e) {
+      question.interrupt();
+      throw e;
+    }
+    Standing said = answer.get();
+    if (said == null) {
+      return ill("its health check died", "see the log");
+    }
+    lastInfo = said.info().or(() -> lastInfo);
+    return said;
+  }
+
+  /** Ends a question that still hangs, if it lets itself be ended. */
+  void end() {
+    Thread before = hanging;
+    if (before != null) {
+      before.interrupt();
+    }
+  }
+
+  private Standing answer() {
+    try {
+      ProviderInfo info = provider.info();
+      if (!info.name().equals(name)) {
+        return ill("it calls itself " + info.name(), "this is a bug of the provider");
+      }
+      return new Standing(name, Optional.of(info), provider.health(), clock.instant());
+    } catch (SandboxException e) {
+      return ill(e.fault().what(), e.fault().remedy());
+    } catch (RuntimeException | LinkageError e) {
+      return ill("its health check failed: " + e, "this is a bug of the provider");
+    }
+  }
+
+  private Standing silent() {
+    return ill("did not answer in " + seconds(patience) + " s", "see whether its backend hangs");
+  }
+
+  private Standing ill(String reason, String fix) {
+    return new Standing(name, lastInfo, new Health.Unhealthy(reason, fix), clock.instant());
+  }
+
+  private static String seconds(Duration time) {
+    double seconds = time.toMillis() / 1000.0;
+    return seconds == Math.rint(seconds) ? String.valueOf((long) seconds) : String.valueOf(seconds);
+  }
+}

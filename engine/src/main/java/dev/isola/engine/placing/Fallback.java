@@ -1,0 +1,92 @@
+package dev.isola.engine.placing;
+
+import dev.isola.engine.Log;
+import dev.isola.engine.selection.Selection;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * Walks the candidates until one makes the sandbox. The category of an error alone decides whether
+ * the next one is tried: where the backend failed or had no room, another may do; where the request
+ * or Isola is wrong, it would be wrong there too. After an outcome that is unknown a second sandbox
+ * might be one too many, and after a caller has given up nobody wants one.
+ */
+public final class Fallback {
+  private final InstantSource clock;
+  private final Log log;
+
+  public Fallback(InstantSource clock, Log log) {
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /**
+   * Makes a sandbox at the first candidate that can.
+   *
+   * @throws SandboxException that of the candidate, when it does not let the next one try or there
+   *     was only this one; otherwise one that lists every provider with its reason
+   */
+  public Placement place(Selection selection, Maker maker) {
+    List<Attempt> attempts = new ArrayList<>();
+    List<SandboxException> failures = new ArrayList<>();
+    Iterator<ProviderInfo> candidates = selection.candidates().iterator();
+    while (candidates.hasNext()) {
+      ProviderInfo candidate = candidates.next();
+      try {
+        Sandbox sandbox = make(candidate.name(), maker);
+        return new Placement(sandbox, candidate, attempts, selection.rejections());
+      } catch (SandboxException e) {
+        attempts.add(new Attempt(candidate.name(), e.code(), e.fault().what(), clock.instant()));
+        if (!fallsThrough(e)) {
+          failures.forEach(e::addSuppressed);
+          throw e;
+        }
+        failures.add(e);
+        log.warning(
+            "provider "
+                + candidate.name()
+                + " could not make a sandbox: "
+                + e.fault().what()
+                + (candidates.hasNext() ? "; trying the next" : "; there is no other"));
+      }
+    }
+    if (selection.explicit() && failures.size() == 1) {
+      throw failures.getFirst();
+    }
+    throw Exhausted.error(selection, attempts, failures);
+  }
+
+  /** Tells whether another provider may do better. */
+  static boolean fallsThrough(SandboxException e) {
+    if (e.code() == ErrorCode.OUTCOME_UNKNOWN || e.code() == ErrorCode.CANCELLED) {
+      return false;
+    }
+    return switch (e.category()) {
+      case PROVIDER, RESOURCE -> true;
+      case CALLER, BUG -> false;
+    };
+  }
+
+  /** A provider that throws anything else breaks the contract, and that is a bug. */
+  private static Sandbox make(String provider, Maker maker) {
+    try {
+      return maker.make(provider);
+    } catch (SandboxException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      throw Fault.of(
+              ErrorCode.INTERNAL,
+              "provider " + provider + " failed in a way it must not: " + e,
+              "this is a bug of the provider; please report it")
+          .with("provider", provider)
+          .exception(e);
+    }
+  }
+}

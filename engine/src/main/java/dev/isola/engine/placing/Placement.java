@@ -1,0 +1,21 @@
+package dev.isola.engine.placing;
+
+import dev.isola.engine.selection.Rejection;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import java.util.List;
+
+/**
+ * A sandbox, who made it, and how it came to that.
+ *
+ * @param provider the one really used, with its isolation; every answer names both
+ * @param attempts those that failed before, in order
+ * @param rejections those that were not tried
+ */
+public record Placement(
+    Sandbox sandbox, ProviderInfo provider, List<Attempt> attempts, List<Rejection> rejections) {
+  public Placement {
+    attempts = List.copyOf(attempts);
+    rejections = List.copyOf(rejections);
+  }
+}

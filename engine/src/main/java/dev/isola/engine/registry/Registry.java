@@ -1,0 +1,166 @@
+package dev.isola.engine.registry;
+
+import dev.isola.engine.Log;
+import dev.isola.engine.ProviderNames;
+import dev.isola.engine.Standing;
+import dev.isola.engine.config.ProviderSettings;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.NearMiss;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+
+/**
+ * The providers of this installation, each made once. One that cannot be made is listed with its
+ * reason and takes nobody down.
+ */
+public final class Registry implements AutoCloseable {
+  private final Map<String, Provider> providers = new TreeMap<>();
+  private final Map<String, Standing> absent = new TreeMap<>();
+  private final Log log;
+
+  private Registry(Log log) {
+    this.log = log;
+  }
+
+  /** Makes all providers on the class path. */
+  public static Registry open(
+      Map<String, ProviderSettings> settings,
+      Function<String, ProviderContext> contexts,
+      InstantSource clock,
+      Log log) {
+    return open(ServiceLoader.load(ProviderFactory.class), settings, contexts, clock, log);
+  }
+
+  /**
+   * Makes the providers of these factories.
+   *
+   * @param settings by the provider's name; none for the others
+   * @param contexts asked for the context of each, when it is made
+   */
+  public static Registry open(
+      Iterable<ProviderFactory> factories,
+      Map<String, ProviderSettings> settings,
+      Function<String, ProviderContext> contexts,
+      InstantSource clock,
+      Log log) {
+    Registry registry = new Registry(log);
+    Found found = new Found(factories, clock.instant());
+    registry.absent.putAll(found.broken);
+    found.factories.forEach(
+        (name, factory) ->
+            registry.add(
+                name,
+                factory,
+                settings.getOrDefault(name, ProviderSettings.none(name)),
+                contexts,
+                clock));
+    registry
+        .absent
+        .values()
+        .forEach(one -> log.info("provider " + one.name() + " is not used: " + reason(one)));
+    for (String name : settings.keySet()) {
+      if (!registry.names().contains(name)) {
+        log.warning(
+            "there are settings for "
+                + name
+                + ", but no provider of that name"
+                + NearMiss.hint(name, registry.names()));
+      }
+    }
+    return registry;
+  }
+
+  private void add(
+      String name,
+      ProviderFactory factory,
+      ProviderSettings settings,
+      Function<String, ProviderContext> contexts,
+      InstantSource clock) {
+    if (!settings.enabled()) {
+      leaveOut(name, "is turned off by config", "set providers." + name + ".enabled: true", clock);
+      return;
+    }
+    try {
+      providers.put(name, factory.create(settings.config(), contexts.apply(name)));
+    } catch (SandboxException e) {
+      leaveOut(name, "could not be made: " + e.fault().what(), e.fault().remedy(), clock);
+    } catch (RuntimeException | LinkageError e) {
+      leaveOut(name, "could not be made: " + e, "check its settings, or turn it off", clock);
+    }
+  }
+
+  private void leaveOut(String name, String reason, String fix, InstantSource clock) {
+    absent.put(name, Standing.absent(name, reason, fix, clock.instant()));
+  }
+
+  /** Returns the names of all, also of those that could not be made. */
+  public List<String> names() {
+    TreeSet<String> names = new TreeSet<>(providers.keySet());
+    names.addAll(absent.keySet());
+    return List.copyOf(names);
+  }
+
+  /** Returns those that could be made, by name. */
+  public Map<String, Provider> providers() {
+    return Collections.unmodifiableMap(providers);
+  }
+
+  /** Returns those that could not be made or are turned off. */
+  public List<Standing> absent() {
+    return List.copyOf(absent.values());
+  }
+
+  /**
+   * Returns the provider of that name, or of that other name.
+   *
+   * @throws dev.isola.spi.error.NotFound when there is none; the message says who was probably
+   *     meant
+   * @throws dev.isola.spi.error.ProviderUnavailable when it could not be made or is turned off
+   */
+  public Provider get(String anyName) {
+    String name = ProviderNames.plain(anyName);
+    Provider provider = providers.get(name);
+    if (provider != null) {
+      return provider;
+    }
+    Standing missing = absent.get(name);
+    if (missing == null) {
+      throw ProviderNames.unknown(anyName, names());
+    }
+    Health.Unhealthy why = (Health.Unhealthy) missing.health();
+    throw Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE, "provider " + name + " " + why.reason(), why.fix())
+        .with("provider", name)
+        .exception();
+  }
+
+  private static String reason(Standing standing) {
+    return standing.health() instanceof Health.Unhealthy(String reason, String _) ? reason : "";
+  }
+
+  /** Lets go of all providers; sandboxes go on. */
+  @Override
+  public void close() {
+    for (Map.Entry<String, Provider> entry : new ArrayList<>(providers.entrySet())) {
+      try {
+        entry.getValue().close();
+      } catch (RuntimeException e) {
+        log.warning("provider " + entry.getKey() + " could not be closed: " + e);
+      }
+    }
+    providers.clear();
+  }
+}

@@ -1,0 +1,157 @@
+package dev.isola.engine.selection;
+
+import static dev.isola.engine.ProviderNames.E2B;
+import static dev.isola.engine.ProviderNames.MICROVM;
+
+import dev.isola.engine.ProviderNames;
+import dev.isola.engine.Standing;
+import dev.isola.engine.selection.Rejection.Ground;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderInfo;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Chooses providers for a request. A pure function: the same request, standings and policy give the
+ * same answer, and every provider is either a candidate or rejected with a reason.
+ */
+public final class Selector {
+  /** They make no sense, or no sandbox, for somebody who did not ask for them. */
+  private static final Set<String> ONLY_WHEN_NAMED = Set.of("memory", "worktree");
+
+  private final Policy policy;
+
+  public Selector(Policy policy) {
+    this.policy = policy;
+  }
+
+  /**
+   * Returns who may make the sandbox.
+   *
+   * @throws dev.isola.spi.error.NotFound when a provider is named that is not among the standings
+   */
+  public Selection select(Request request, Collection<Standing> standings) {
+    List<ProviderInfo> candidates = new ArrayList<>();
+    List<Rejection> rejections = new ArrayList<>();
+    List<Standing> all = standings.stream().sorted(Comparator.comparing(Standing::name)).toList();
+    if (request.wish() instanceof Wish.Named(String wanted)
+        && all.stream().noneMatch(one -> one.name().equals(wanted))) {
+      throw ProviderNames.unknown(wanted, all.stream().map(Standing::name).toList());
+    }
+    for (Standing standing : all) {
+      Optional<Rejection> rejection = rejection(request, standing);
+      rejection.ifPresentOrElse(
+          rejections::add, () -> candidates.add(standing.info().orElseThrow()));
+    }
+    candidates.sort(order(request));
+    return new Selection(candidates, rejections, request.wish() instanceof Wish.Named);
+  }
+
+  private Comparator<ProviderInfo> order(Request request) {
+    Comparator<ProviderInfo> best = Preference.of(policy, request.spec().containerType());
+    return request.wish() instanceof Wish.Named(String wanted)
+        ? Comparator.comparing((ProviderInfo info) -> !info.name().equals(wanted))
+            .thenComparing(best)
+        : best;
+  }
+
+  /** The caller's own words come first: who asked for another need not hear of a missing binary. */
+  private Optional<Rejection> rejection(Request request, Standing standing) {
+    return switch (request.wish()) {
+      case Wish.Auto() ->
+          unfit(request, standing).or(() -> unasked(standing)).or(() -> unallowedProcess(standing));
+      case Wish.Named(String wanted) ->
+          named(wanted, request, standing).or(() -> unfit(request, standing));
+    };
+  }
+
+  private Optional<Rejection> named(String wanted, Request request, Standing standing) {
+    String name = standing.name();
+    if (name.equals(wanted)) {
+      return Optional.empty();
+    }
+    if (!wanted.equals(MICROVM) || !name.equals(E2B)) {
+      return no(name, Ground.NOT_NAMED, "is not " + wanted + ", which was asked for", "");
+    }
+    if (request.strictNoFallback()) {
+      return no(name, Ground.NOT_NAMED, "the caller wants no fallback (strict_no_fallback)", "");
+    }
+    if (!policy.microvmToE2b()) {
+      return no(
+          name,
+          Ground.NOT_NAMED,
+          "falling back from " + MICROVM + " is turned off",
+          "set local_microvm_fallback_to_remote: true");
+    }
+    return policy.e2bKey() ? Optional.empty() : noKey();
+  }
+
+  /** Says what speaks against it whether it was named or not. */
+  private Optional<Rejection> unfit(Request request, Standing standing) {
+    String name = standing.name();
+    if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
+      return no(name, Ground.UNHEALTHY, reason, fix);
+    }
+    ProviderInfo info = standing.info().orElseThrow();
+    Isolation floor = Suitability.floor(request, policy);
+    if (!info.isolation().isAtLeast(floor)) {
+      boolean asked = floor != policy.floor();
+      return no(
+          name,
+          Ground.TOO_WEAK,
+          "isolation "
+              + Suitability.word(info.isolation())
+              + " is weaker than "
+              + Suitability.word(floor)
+              + (asked ? ", which the request requires" : ", the floor of this installation"),
+          asked ? "require less" : "set floor: " + Suitability.word(info.isolation()));
+    }
+    List<String> missing = Suitability.missing(request, info);
+    return missing.isEmpty()
+        ? Optional.empty()
+        : no(name, Ground.UNSUPPORTED, "does not support " + String.join(", ", missing), "");
+  }
+
+  private Optional<Rejection> unasked(Standing standing) {
+    String name = standing.name();
+    if (ONLY_WHEN_NAMED.contains(name)) {
+      return no(name, Ground.ONLY_WHEN_NAMED, "is used only when it is named", "");
+    }
+    if (!name.equals(E2B)) {
+      return Optional.empty();
+    }
+    if (policy.mode() == DeploymentMode.SELF_HOSTED) {
+      return no(
+          name,
+          Ground.ONLY_WHEN_NAMED,
+          "is a cloud, which a self-hosted installation uses only when it is named",
+          "set deployment_mode: managed");
+    }
+    return policy.e2bKey() ? Optional.empty() : noKey();
+  }
+
+  private Optional<Rejection> unallowedProcess(Standing standing) {
+    boolean process =
+        standing.info().filter(info -> info.isolation() == Isolation.PROCESS).isPresent();
+    return process && !policy.allowProcess()
+        ? no(
+            standing.name(),
+            Ground.TOO_WEAK,
+            "has no isolation, and falling to that is not allowed",
+            "set allow_process: true, or name it")
+        : Optional.empty();
+  }
+
+  private static Optional<Rejection> noKey() {
+    return no(E2B, Ground.UNHEALTHY, "has no API key", "set E2B_API_KEY");
+  }
+
+  private static Optional<Rejection> no(String name, Ground ground, String reason, String fix) {
+    return Optional.of(new Rejection(name, ground, reason, fix));
+  }
+}

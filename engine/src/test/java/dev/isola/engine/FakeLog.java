@@ -1,0 +1,20 @@
+package dev.isola.engine;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Keeps what was said. */
+public final class FakeLog implements Log {
+  public final List<String> infos = new CopyOnWriteArrayList<>();
+  public final List<String> warnings = new CopyOnWriteArrayList<>();
+
+  @Override
+  public void info(String sentence) {
+    infos.add(sentence);
+  }
+
+  @Override
+  public void warning(String sentence) {
+    warnings.add(sentence);
+  }
+}

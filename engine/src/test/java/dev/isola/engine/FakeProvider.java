@@ -1,0 +1,162 @@
+package dev.isola.engine;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A provider that is as healthy as a test says and fails as it says; its own factory. */
+public final class FakeProvider implements Provider, ProviderFactory {
+  private static final Map<String, Isolation> STRENGTH =
+      Map.of(
+          "firecracker", Isolation.VM,
+          "e2b", Isolation.VM,
+          "microvmctl", Isolation.VM,
+          "gvisor", Isolation.KERNEL,
+          "docker", Isolation.CONTAINER,
+          "crun", Isolation.CONTAINER,
+          "runc", Isolation.CONTAINER,
+          "bubblewrap", Isolation.CONTAINER,
+          "proot", Isolation.PROCESS,
+          "subprocess", Isolation.PROCESS);
+
+  public static final SpecSupport EVERYTHING =
+      new SpecSupport(
+          true,
+          true,
+          EnumSet.allOf(NetworkMode.class),
+          EnumSet.allOf(Volume.Type.class),
+          EnumSet.allOf(LimitKind.class));
+
+  private final String name;
+  private final Isolation isolation;
+  private final SpecSupport support;
+  private final Set<Class<? extends Capability>> capabilities;
+  public volatile Health health = new Health.Healthy("always");
+  public volatile @Nullable RuntimeException failure;
+  public volatile @Nullable ProviderConfig config;
+  public volatile boolean closed;
+  public final AtomicInteger created = new AtomicInteger();
+  public final AtomicInteger asked = new AtomicInteger();
+
+  public FakeProvider(String name) {
+    this(name, STRENGTH.getOrDefault(name, Isolation.CONTAINER));
+  }
+
+  public FakeProvider(String name, Isolation isolation) {
+    this(name, isolation, EVERYTHING, Set.copyOf(Capability.all()));
+  }
+
+  public FakeProvider(
+      String name,
+      Isolation isolation,
+      SpecSupport support,
+      Set<Class<? extends Capability>> capabilities) {
+    this.name = name;
+    this.isolation = isolation;
+    this.support = support;
+    this.capabilities = capabilities;
+  }
+
+  public FakeProvider ill(String reason) {
+    health = new Health.Unhealthy(reason, "mend " + name);
+    return this;
+  }
+
+  public FakeProvider failing(ErrorCode code, String what) {
+    failure = Fault.of(code, what, "mend " + name).exception();
+    return this;
+  }
+
+  public Standing standing() {
+    return new Standing(name, Optional.of(info()), health, Instant.EPOCH);
+  }
+
+  public Standing standing(java.time.InstantSource clock) {
+    return new Standing(name, Optional.of(info()), health, clock.instant());
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Provider create(ProviderConfig given, ProviderContext context) {
+    config = given;
+    return this;
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return new ProviderInfo(
+        name,
+        "for tests",
+        ApiVersion.CURRENT,
+        isolation,
+        capabilities,
+        support,
+        List.of(),
+        "nothing to clean",
+        Duration.ofMillis(1));
+  }
+
+  @Override
+  public Health health() {
+    asked.incrementAndGet();
+    return health;
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    created.incrementAndGet();
+    RuntimeException planned = failure;
+    if (planned != null) {
+      throw planned;
+    }
+    return new FakeSandbox(spec.id());
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return Optional.empty();
+  }
+
+  @Override
+  public List<Sighting> inventory() {
+    return List.of();
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {}
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

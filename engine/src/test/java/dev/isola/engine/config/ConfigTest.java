@@ -1,0 +1,331 @@
+package dev.isola.engine.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.health.Rhythm;
+import dev.isola.engine.selection.DeploymentMode;
+import dev.isola.engine.selection.Policy;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.error.InvalidRequest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigTest {
+  @TempDir Path folder;
+  private Path file = Path.of("");
+  private final Map<String, String> environment = new HashMap<>();
+  private final List<FlagValue> flags = new ArrayList<>();
+  private Optional<Path> given = Optional.empty();
+
+  @BeforeEach
+  void name() {
+    file = folder.resolve("isola.yaml");
+  }
+
+  private void write(String yaml) throws IOException {
+    given = Optional.of(Files.writeString(file, yaml));
+  }
+
+  private void flag(String key, String value) {
+    flags.add(new FlagValue("--set " + key, key, value));
+  }
+
+  private ConfigResult read() {
+    return ConfigReader.read(
+        new Sources(
+            new Machine(8192, 4, Path.of("/var/lib/isola")),
+            given,
+            environment,
+            flags,
+            List.of("memory", "bubblewrap")));
+  }
+
+  private Config config() {
+    return read().orThrow();
+  }
+
+  private static ProviderSettings of(Map<String, ProviderSettings> providers, String name) {
+    return providers.getOrDefault(name, ProviderSettings.none(name));
+  }
+
+  private List<String> problems() {
+    return read() instanceof ConfigResult.Bad(List<Problem> problems)
+        ? problems.stream().map(Problem::toString).toList()
+        : List.of();
+  }
+
+  @Test
+  void hasADefaultForEverything() {
+    Config config = config();
+    assertThat(config.policy()).isEqualTo(Policy.DEFAULT);
+    assertThat(config.rhythm()).isEqualTo(Rhythm.DEFAULT);
+    assertThat(config.capacity()).isEqualTo(Resources.of(16, 8192));
+    assertThat(config.get(Keys.SHUTDOWN)).isEqualTo(Shutdown.LEAVE);
+    assertThat(config.get(Keys.STORE_URL)).isEmpty();
+    assertThat(config.get(Keys.DATA)).isEqualTo(Path.of("/var/lib/isola"));
+    assertThat(config.entries()).hasSize(Keys.ALL.size());
+    assertThat(config.entries()).allMatch(entry -> entry.origin().equals(new Origin.Default()));
+    assertThat(config.warnings()).isEmpty();
+  }
+
+  @Test
+  void putsFlagsOverTheEnvironmentOverTheFile() throws IOException {
+    write(
+        """
+        floor: vm
+        shutdown: drain
+        health:
+          interval: 1m
+        deployment_mode: managed
+        """);
+    environment.put("ISOLA_FLOOR", "kernel");
+    environment.put("ISOLA_HEALTH_INTERVAL", "45");
+    environment.put("ISOLA_DEPLOYMENT_MODE", "");
+    flag("floor", "container");
+    Config config = config();
+    assertThat(config.get(Keys.FLOOR)).isEqualTo(Isolation.CONTAINER);
+    assertThat(config.origin(Keys.FLOOR)).isEqualTo(new Origin.Flag("--set floor"));
+    assertThat(config.get(Keys.HEALTH_INTERVAL)).isEqualTo(Duration.ofSeconds(45));
+    assertThat(config.origin(Keys.HEALTH_INTERVAL).words())
+        .isEqualTo("environment ISOLA_HEALTH_INTERVAL");
+    assertThat(config.get(Keys.SHUTDOWN)).isEqualTo(Shutdown.DRAIN);
+    assertThat(config.origin(Keys.SHUTDOWN)).isEqualTo(new Origin.File(file, 2));
+    assertThat(config.get(Keys.DEPLOYMENT_MODE))
+        .as("an empty variable is none")
+        .isEqualTo(DeploymentMode.MANAGED);
+  }
+
+  @Test
+  void understandsTheSeedsNames() {
+    environment.put("SANDBOX_PROVIDER", "local_microvm");
+    environment.put("E2B_API_KEY", "e2b_secret");
+    environment.put("LOCAL_MICROVM_FALLBACK_TO_REMOTE", "0");
+    assertThat(config().get(Keys.MICROVM_FALLBACK)).as("on, when not false").isTrue();
+    environment.put("LOCAL_MICROVM_FALLBACK_TO_REMOTE", "False");
+    Config config = config();
+    assertThat(config.get(Keys.PROVIDER)).isEqualTo("microvmctl");
+    assertThat(config.policy().e2bKey()).isTrue();
+    assertThat(config.policy().microvmToE2b()).isFalse();
+    environment.put("ISOLA_PROVIDER", "auto");
+    environment.put("SANDBOX_PROVIDER", "remote_e2b");
+    assertThat(config().get(Keys.PROVIDER)).as("our own name is stronger").isEqualTo("auto");
+  }
+
+  @Test
+  void handsSettingsOnToProviders() throws IOException {
+    write(
+        """
+        providers:
+          e2b:
+            api_key: 0123
+            region: eu
+          bubblewrap:
+            enabled: false
+        """);
+    environment.put("ISOLA_PROVIDERS_E2B_REGION", "us");
+    environment.put("ISOLA_PROVIDERS_MEMORY_FAULT", "create-races");
+    flag("providers.bubblewrap.tmp", "/x");
+    Map<String, ProviderSettings> providers = config().providers();
+    assertThat(of(providers, "e2b").config())
+        .isEqualTo(new ProviderConfig(Map.of("api_key", "0123", "region", "us")));
+    assertThat(of(providers, "memory").config().get("fault")).contains("create-races");
+    assertThat(of(providers, "bubblewrap").enabled()).isFalse();
+    assertThat(of(providers, "bubblewrap").config().get("tmp")).contains("/x");
+  }
+
+  @Test
+  void readsThePool() throws IOException {
+    write(
+        """
+        pool:
+          - spec: {image: python, resources: {memory: 512}}
+            provider: bubblewrap
+            size: 3
+          - size: 1
+        """);
+    List<PoolEntry> pool = config().pool();
+    assertThat(pool).hasSize(2);
+    assertThat(pool.getFirst().spec().image()).contains("python");
+    assertThat(pool.getFirst().spec().limits().memoryMb()).isEqualTo(512);
+    assertThat(pool.getFirst().provider()).isEqualTo("bubblewrap");
+    assertThat(pool.getLast().provider()).isEqualTo("auto");
+    assertThat(pool.getLast().size()).isEqualTo(1);
+  }
+
+  @Test
+  void tellsTwentyErrorsAtOnceEachWithItsPlace() throws IOException {
+    write(
+        """
+        provider: gvisr
+        deploymentmode: managed
+        floor: process-ish
+        allow_process: maybe
+        health:
+          interval: 10ms
+          intervall: 30s
+          timeout: soon
+        expiry: 5
+        reconcile:
+          interval: [30s]
+        admission:
+          memory_mb: 1.5
+          cpu: lots
+          queue_timeout: 2d
+        memory_mb: 4096
+        shutdown: leeve
+        store:
+          url: mysql://root:hunter2@db/x
+        data: 17
+        providers:
+          firecraker:
+            kernel: /k
+          e2b: yes please
+          memory:
+            fault: [a, b]
+        pool:
+          - spec: {imag: python}
+            size: -1
+          - provider: docker
+        """);
+    environment.put("ISOLA_SHUTDOWN", "now");
+    environment.put("ISOLA_PROVIDERS_NOBODY_KEY", "hunter2");
+    flag("flor", "vm");
+    flag("pool", "none");
+    String at = file + ":";
+    List<String> problems = problems();
+    assertThat(problems)
+        .containsExactly(
+            at + "2: deploymentmode is not a key, did you mean 'deployment_mode'?",
+            at
+                + "3: floor must be process, container, kernel or vm: process-ish, did you mean 'process'?",
+            at + "4: allow_process must be true or false: maybe",
+            at + "6: health.interval must be from 1s to 1h: 10ms",
+            at + "7: health.intervall is not a key, did you mean 'interval'?",
+            at + "8: health.timeout must be a time such as 500ms, 30s or 1h30m: soon",
+            at + "9: expiry must be a section with interval, not a number",
+            at + "11: reconcile.interval must be a time such as 30s, not a list",
+            at + "13: admission.memory_mb must be a whole number: 1.5",
+            at + "14: admission.cpu must be a number: lots",
+            at + "15: admission.queue_timeout must be from 0s to 1h: 2d",
+            at + "16: memory_mb is not a key, but admission.memory_mb is",
+            at + "17: shutdown must be drain or leave: leeve, did you mean 'leave'?",
+            at + "19: store.url must begin with sqlite: or postgresql:",
+            at + "20: data must be text, not a number",
+            at + "22: providers names no provider: firecraker, did you mean 'firecracker'?",
+            at + "24: providers.e2b must be a section with settings, not text",
+            at + "26: providers.memory.fault must be text, a number or a flag, not a list",
+            at + "29: pool[0].size must be from 0 to 10000: -1",
+            at + "28: pool[0].spec.imag is not a field, did you mean 'image'?",
+            at + "30: pool[1].size is missing",
+            "environment ISOLA_SHUTDOWN: shutdown must be drain or leave: now",
+            "environment ISOLA_PROVIDERS_NOBODY_KEY: providers names no provider; known: bubblewrap,"
+                + " crun, docker, e2b, firecracker, gvisor, memory, microvmctl, proot, runc, subprocess",
+            "flag --set flor: flor is not a key, did you mean 'floor'?",
+            "flag --set pool: pool stands in the file only",
+            at + "1: provider names no provider: gvisr, did you mean 'gvisor'?");
+    assertThat(problems).hasSizeGreaterThan(20).noneMatch(one -> one.contains("hunter2"));
+    assertThatThrownBy(this::config)
+        .isInstanceOf(InvalidRequest.class)
+        .hasMessageContainingAll(problems.toArray(new String[0]));
+  }
+
+  @Test
+  void neverShowsASecret() throws IOException {
+    write(
+        """
+        store: {url: "postgresql://isola:hunter2@db/isola?sslpassword=hunter2&ssl=true"}
+        providers: {e2b: {api_key: hunter2, domain: e2b.dev}}
+        pool: [{size: 1, spec: {env: {TOKEN: hunter2}}}]
+        """);
+    Config config = config();
+    assertThat(config.toString() + config.entries() + config.providers() + config.pool().size())
+        .doesNotContain("hunter2")
+        .contains("postgresql://***@db/isola?sslpassword=***&ssl=true", "e2b.dev");
+    assertThat(of(config.providers(), "e2b").config().get("api_key")).contains("hunter2");
+  }
+
+  @Test
+  void doesNotQuoteABrokenFile() throws IOException {
+    write("providers:\n  e2b:\n    api_key: \"hunter2\n");
+    assertThat(problems())
+        .singleElement()
+        .satisfies(
+            one ->
+                assertThat(one)
+                    .startsWith(file + ":")
+                    .contains("is not YAML")
+                    .doesNotContain("hunter2"));
+    write("floor: vm\nfloor: vm\n");
+    assertThat(problems()).singleElement().asString().contains("duplicate key floor");
+    write("- a\n- b\n");
+    assertThat(problems()).containsExactly(file + ":1: must hold keys and values, not a list");
+    write("a: !!java.io.File [x]\n");
+    assertThat(problems()).hasSize(1);
+    write("a: &a [x]\nb: &b [*a, *a]\n" + "c: ".repeat(1) + "[".repeat(40) + "]".repeat(40) + "\n");
+    assertThat(problems()).containsExactly(file + ":1: is nested more than 20 deep");
+  }
+
+  @Test
+  void takesAnEmptyFileAndRefusesAMissingOne() throws IOException {
+    write("# nothing yet\nhealth:\nfloor:\nproviders:\n  e2b:\npool:\n");
+    assertThat(config().policy()).isEqualTo(Policy.DEFAULT);
+    given = Optional.of(folder.resolve("none.yaml"));
+    assertThat(problems()).containsExactly(folder.resolve("none.yaml") + ":1: does not exist");
+    Files.write(file, new byte[] {(byte) 0xff, (byte) 0xfe, 'a'});
+    given = Optional.of(file);
+    assertThat(problems()).containsExactly(file + ":1: is not UTF-8");
+  }
+
+  @Test
+  void warnsOfWhatIsProbablyNotMeant() {
+    environment.put("ISOLA_FLOR", "vm");
+    environment.put("ISOLA_PORT_80_TCP", "tcp://10.0.0.1:80");
+    environment.put("ISOLA_DEBUG", "1");
+    environment.put("ISOLA_ALLOW_PROCESS", "true");
+    environment.put("ISOLA_DEPLOYMENT_MODE", "managed");
+    environment.put("ISOLA_PROVIDER", "firecracker");
+    assertThat(config().warnings())
+        .containsExactly(
+            "ISOLA_FLOR is not known and ignored, did you mean ISOLA_FLOOR?",
+            "allow_process does nothing unless floor is process",
+            "deployment_mode is managed, but there is no E2B key: sandboxes are made here",
+            "provider is firecracker, which is not installed");
+  }
+
+  @Test
+  void checksValuesAgainstEachOther() {
+    flag("health.timeout", "40s");
+    assertThat(problems())
+        .containsExactly(
+            "flag --set health.timeout: health.timeout must not be longer than health.interval");
+  }
+
+  @Test
+  void readsTimesInAnyUnit() throws Unreadable {
+    Durations times = new Durations(Duration.ZERO, Duration.ofDays(400));
+    assertThat(times.read("1h30m")).isEqualTo(Duration.ofMinutes(90));
+    assertThat(times.read("1.5s")).isEqualTo(Duration.ofMillis(1500));
+    assertThat(times.read(7)).isEqualTo(Duration.ofSeconds(7));
+    assertThat(times.read("2d")).isEqualTo(Duration.ofDays(2));
+    for (String text : List.of("0s", "500ms", "1h30m", "2d3h4m5s6ms")) {
+      assertThat(times.show(times.read(text))).isEqualTo(text);
+    }
+    for (String wrong : List.of("", "s", "-1s", "1 s", "1y", "1e9", "99999999999")) {
+      assertThatThrownBy(() -> times.read(wrong)).isInstanceOf(Unreadable.class);
+    }
+  }
+}

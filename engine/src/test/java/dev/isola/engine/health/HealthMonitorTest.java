@@ -1,0 +1,216 @@
+package dev.isola.engine.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.engine.FakeClock;
+import dev.isola.engine.FakeLog;
+import dev.isola.engine.FakeProvider;
+import dev.isola.engine.Standing;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class HealthMonitorTest {
+  private static final Rhythm QUICK = new Rhythm(Duration.ofMillis(5), Duration.ofMillis(100));
+
+  private final FakeLog log = new FakeLog();
+  private final FakeClock clock = new FakeClock();
+
+  /** A provider that does not answer until it is let go, deaf to interrupts. */
+  private static final class HangingProvider implements Provider {
+    final CountDownLatch letGo = new CountDownLatch(1);
+    final AtomicInteger asked = new AtomicInteger();
+    final AtomicInteger answered = new AtomicInteger();
+
+    @Override
+    public ProviderInfo info() {
+      return new FakeProvider("hanging").info();
+    }
+
+    @Override
+    public Health health() {
+      asked.incrementAndGet();
+      boolean interrupted = false;
+      while (letGo.getCount() > 0) {
+        try {
+          letGo.await();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+      answered.incrementAndGet();
+      return new Health.Healthy("at last");
+    }
+
+    @Override
+    public Sandbox create(SandboxSpec spec) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Optional<Sandbox> attach(SandboxId id) {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<Sighting> inventory() {
+      return List.of();
+    }
+
+    @Override
+    public void destroy(SandboxId id, Destroy how) {}
+
+    @Override
+    public void close() {}
+  }
+
+  private HealthMonitor start(Map<String, Provider> providers) {
+    return HealthMonitor.start(providers, List.of(), QUICK, clock, log);
+  }
+
+  private static Standing of(HealthMonitor monitor, String name) {
+    return monitor.current().stream()
+        .filter(one -> one.name().equals(name))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void oneThatHangsStallsNobodyAndIsNotAskedAgain() {
+    HangingProvider hanging = new HangingProvider();
+    FakeProvider good = new FakeProvider("good");
+    try (HealthMonitor monitor = start(Map.of("hanging", hanging, "good", good))) {
+      monitor.settled();
+      assertThat(of(monitor, "good").healthy()).isTrue();
+      assertThat(of(monitor, "hanging").health())
+          .isEqualTo(
+              new Health.Unhealthy("did not answer in 0.1 s", "see whether its backend hangs"));
+      int rounds = good.asked.get();
+      await().until(() -> good.asked.get() > rounds + 20);
+      assertThat(hanging.asked).as("one question at a time").hasValue(1);
+      assertThat(log.warnings).hasSize(1);
+
+      hanging.letGo.countDown();
+      await().until(() -> of(monitor, "hanging").healthy());
+      assertThat(hanging.asked.get()).as("asked anew, not the late answer").isGreaterThan(1);
+      assertThat(log.infos).containsExactly("provider hanging is healthy again");
+    } finally {
+      hanging.letGo.countDown();
+    }
+  }
+
+  @Test
+  void aHundredThatHangDelayNobody() {
+    HangingProvider hanging = new HangingProvider();
+    Map<String, Provider> providers = new TreeMap<>();
+    for (int i = 0; i < 100; i++) {
+      providers.put("hanging" + i, hanging);
+    }
+    FakeProvider good = new FakeProvider("good");
+    providers.put("good", good);
+    try (HealthMonitor monitor = start(providers)) {
+      await().until(() -> good.asked.get() > 10);
+      assertThat(monitor.settled().stream().filter(Standing::healthy)).hasSize(1);
+    } finally {
+      hanging.letGo.countDown();
+    }
+  }
+
+  @Test
+  void oneThatThrowsIsUnhealthyWithTheReason() {
+    FakeProvider liar = new FakeProvider("liar");
+    Provider thrower = new ThrowingProvider(new IllegalStateException("no daemon, and no manners"));
+    try (HealthMonitor monitor = start(Map.of("other", liar, "thrower", thrower))) {
+      monitor.settled();
+      assertThat(of(monitor, "thrower").health().toString()).contains("no daemon, and no manners");
+      assertThat(of(monitor, "other").health().toString()).contains("it calls itself liar");
+    }
+  }
+
+  @Test
+  void whatItSaidBeforeIsKeptWhileItIsSilent() {
+    FakeProvider good = new FakeProvider("good");
+    try (HealthMonitor monitor = start(Map.of("good", good))) {
+      monitor.settled();
+      good.ill("tired");
+      await().until(() -> !of(monitor, "good").healthy());
+      assertThat(of(monitor, "good").info()).isPresent();
+    }
+  }
+
+  @Test
+  void closingEndsTheQuestionsAndTheWaiting() {
+    FakeProvider good = new FakeProvider("good");
+    HealthMonitor monitor = start(Map.of("good", good));
+    monitor.settled();
+    monitor.close();
+    AtomicInteger before = new AtomicInteger(-1);
+    await()
+        .pollInterval(Duration.ofMillis(50))
+        .until(() -> before.getAndSet(good.asked.get()) == good.asked.get());
+  }
+
+  @Test
+  void theRhythmIsNotTheSameForAll() {
+    RandomGenerator random = RandomGenerator.of("L64X128MixRandom");
+    List<Duration> waits = Stream.generate(() -> Rhythm.DEFAULT.next(random)).limit(1000).toList();
+    assertThat(waits)
+        .allSatisfy(
+            wait -> assertThat(wait).isBetween(Duration.ofSeconds(27), Duration.ofSeconds(33)))
+        .anySatisfy(wait -> assertThat(wait).isLessThan(Duration.ofMillis(27_600)))
+        .anySatisfy(wait -> assertThat(wait).isGreaterThan(Duration.ofMillis(32_400)));
+  }
+
+  /** A provider whose health check breaks the contract. */
+  private record ThrowingProvider(RuntimeException failure) implements Provider {
+    @Override
+    public ProviderInfo info() {
+      return new FakeProvider("thrower").info();
+    }
+
+    @Override
+    public Health health() {
+      throw failure;
+    }
+
+    @Override
+    public Sandbox create(SandboxSpec spec) {
+      throw failure;
+    }
+
+    @Override
+    public Optional<Sandbox> attach(SandboxId id) {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<Sighting> inventory() {
+      return List.of();
+    }
+
+    @Override
+    public void destroy(SandboxId id, Destroy how) {}
+
+    @Override
+    public void close() {}
+  }
+}

@@ -1,0 +1,107 @@
+package dev.isola.engine.placing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.engine.FakeHouse;
+import dev.isola.engine.selection.Request;
+import dev.isola.engine.selection.Require;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.error.Category;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.Internal;
+import dev.isola.spi.error.LimitExceeded;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.error.Unsupported;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class FallbackTest {
+  private static final Request REQUEST = Request.auto(FakeHouse.SPEC);
+
+  @ParameterizedTest
+  @EnumSource(ErrorCode.class)
+  void decidesByTheCategoryAlone(ErrorCode code) {
+    FakeHouse house = FakeHouse.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failing(code, "it failed");
+    boolean next =
+        (code.category() == Category.PROVIDER || code.category() == Category.RESOURCE)
+            && code != ErrorCode.OUTCOME_UNKNOWN
+            && code != ErrorCode.CANCELLED;
+    if (next) {
+      Placement placement = house.place(REQUEST);
+      assertThat(placement.provider().name()).isEqualTo("gvisor");
+      assertThat(placement.attempts()).extracting(Attempt::code).containsExactly(code);
+    } else {
+      assertThatThrownBy(() -> house.place(REQUEST)).isSameAs(house.get("firecracker").failure);
+      assertThat(house.get("gvisor").created).hasValue(0);
+    }
+  }
+
+  @Test
+  void namesWhoWasUsedWhenNothingFailed() {
+    Placement placement = FakeHouse.selfHosted("gvisor", "docker").place(REQUEST);
+    assertThat(placement.provider().name()).isEqualTo("gvisor");
+    assertThat(placement.attempts()).isEmpty();
+    assertThat(placement.sandbox().id()).isEqualTo(FakeHouse.SPEC.id());
+  }
+
+  @Test
+  void doesNotHideWhatFailedBefore() {
+    FakeHouse house = FakeHouse.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    house.get("gvisor").failing(ErrorCode.IMAGE_NOT_FOUND, "no such image");
+    assertThatThrownBy(() -> house.place(REQUEST))
+        .hasMessageStartingWith("no such image")
+        .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+  }
+
+  @Test
+  void takesAnythingElseThatIsThrownForABug() {
+    FakeHouse house = FakeHouse.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failure = new IllegalStateException("oops");
+    assertThatThrownBy(() -> house.place(REQUEST))
+        .isInstanceOf(Internal.class)
+        .hasMessageContaining("provider firecracker failed in a way it must not")
+        .hasCauseInstanceOf(IllegalStateException.class);
+    assertThat(house.get("gvisor").created).hasValue(0);
+  }
+
+  @Test
+  void saysLaterWhenEverybodyIsFull() {
+    FakeHouse house = FakeHouse.selfHosted("firecracker", "gvisor");
+    house.get("firecracker").failing(ErrorCode.RESOURCE_LIMIT, "no memory");
+    house.get("gvisor").failing(ErrorCode.DISK_FULL, "no disk");
+    assertThatThrownBy(() -> house.place(REQUEST)).isInstanceOf(LimitExceeded.class);
+  }
+
+  @Test
+  void saysWhatToDoWhenNobodyMay() {
+    assertThatThrownBy(() -> FakeHouse.selfHosted().place(REQUEST))
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessage(
+            "no provider may make this sandbox (there is none); see isola doctor, or ask for less");
+    Request strong = REQUEST.requiring(Require.isolation(Isolation.VM));
+    assertThatThrownBy(() -> FakeHouse.selfHosted("gvisor", "docker").place(strong))
+        .isInstanceOf(Unsupported.class)
+        .hasMessageContainingAll("gvisor: isolation kernel", "docker: isolation container");
+    FakeHouse ill = FakeHouse.selfHosted("firecracker", "docker");
+    ill.get("firecracker").ill("no KVM");
+    assertThatThrownBy(() -> ill.place(strong))
+        .as("it may be there later")
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContaining("for firecracker: mend firecracker");
+  }
+
+  @Test
+  void knowsWhoseMoveItIs() {
+    SandboxException lost = Fault.of(ErrorCode.OUTCOME_UNKNOWN, "lost", "look").exception();
+    assertThat(lost.category())
+        .as("its category alone would let it through")
+        .isEqualTo(Category.PROVIDER);
+    assertThat(Fallback.fallsThrough(lost)).isFalse();
+  }
+}

@@ -1,0 +1,176 @@
+package dev.isola.engine.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.engine.FakeClock;
+import dev.isola.engine.FakeLog;
+import dev.isola.engine.FakeProvider;
+import dev.isola.engine.Standing;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.Machine;
+import dev.isola.engine.config.ProviderSettings;
+import dev.isola.engine.config.Sources;
+import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.ProviderUnavailable;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.ServiceConfigurationError;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RegistryTest {
+  @TempDir Path folder;
+  private final FakeLog log = new FakeLog();
+  private final FakeClock clock = new FakeClock();
+
+  /** A factory that cannot make anything. */
+  private record BrokenFactory(String name, Error error) implements ProviderFactory {
+    @Override
+    public Provider create(ProviderConfig config, ProviderContext context) {
+      throw error;
+    }
+  }
+
+  /** A factory that cannot even say its name. */
+  private static final class NamelessFactory implements ProviderFactory {
+    @Override
+    public String name() {
+      throw new IllegalStateException("I forgot");
+    }
+
+    @Override
+    public Provider create(ProviderConfig config, ProviderContext context) {
+      throw new IllegalStateException();
+    }
+  }
+
+  private Registry open(
+      Map<String, ProviderSettings> settings, Iterable<ProviderFactory> factories) {
+    return Registry.open(
+        factories,
+        settings,
+        name -> new ProviderContext(new InstanceId("test"), folder, clock),
+        clock,
+        log);
+  }
+
+  private Map<String, ProviderSettings> settings(String yaml) throws Exception {
+    Path file = Files.writeString(folder.resolve("isola.yaml"), yaml);
+    Machine machine = new Machine(1024, 2, folder);
+    Config config =
+        ConfigReader.read(
+                new Sources(
+                    machine, Optional.of(file), Map.of(), List.of(), List.of("good", "memory")))
+            .orThrow();
+    return config.providers();
+  }
+
+  @Test
+  void aFactoryThatThrowsTakesNobodyDown() {
+    FakeProvider good = new FakeProvider("good");
+    try (Registry registry =
+        open(
+            Map.of(),
+            List.of(
+                new BrokenFactory("broken", new NoClassDefFoundError("com/example/Missing")),
+                new NamelessFactory(),
+                good))) {
+      assertThat(registry.get("good")).isSameAs(good);
+      assertThat(registry.providers()).containsOnlyKeys("good");
+      assertThat(registry.absent())
+          .extracting(Standing::name)
+          .containsExactly("broken", NamelessFactory.class.getName());
+      assertThat(registry.absent().getFirst().health().toString())
+          .contains("could not be made: java.lang.NoClassDefFoundError: com/example/Missing");
+      assertThatThrownBy(() -> registry.get("broken"))
+          .isInstanceOf(ProviderUnavailable.class)
+          .hasMessageContaining("com/example/Missing");
+    }
+    assertThat(good.closed).isTrue();
+  }
+
+  @Test
+  void aServiceLineThatNamesNothingTakesNobodyDown() {
+    FakeProvider good = new FakeProvider("good");
+    Iterable<ProviderFactory> loader =
+        () ->
+            new Iterator<>() {
+              private int at;
+
+              @Override
+              public boolean hasNext() {
+                return at < 2;
+              }
+
+              @Override
+              public ProviderFactory next() {
+                at++;
+                if (at == 1) {
+                  throw new ServiceConfigurationError(
+                      "dev.isola.spi.ProviderFactory: Provider com.example.Gone not found");
+                }
+                if (at > 2) {
+                  throw new NoSuchElementException();
+                }
+                return good;
+              }
+            };
+    try (Registry registry = open(Map.of(), loader)) {
+      assertThat(registry.names()).containsExactly("com.example.Gone", "good");
+    }
+  }
+
+  @Test
+  void findsWhatIsOnTheClassPath() {
+    try (Registry registry =
+        Registry.open(
+            Map.of(),
+            name -> new ProviderContext(new InstanceId("test"), folder, clock),
+            clock,
+            log)) {
+      assertThat(registry.names()).contains("memory");
+      assertThat(registry.get("memory").health().healthy()).isTrue();
+    }
+  }
+
+  @Test
+  void handsSettingsOnAndLeavesOutWhatIsTurnedOff() throws Exception {
+    FakeProvider good = new FakeProvider("good");
+    Map<String, ProviderSettings> settings =
+        settings("providers: {good: {socket: /run/x, retries: 007}, memory: {enabled: false}}");
+    try (Registry registry = open(settings, List.of(good, new MemoryProviderFactory()))) {
+      assertThat(good.config)
+          .isEqualTo(new ProviderConfig(Map.of("socket", "/run/x", "retries", "007")));
+      assertThatThrownBy(() -> registry.get("memory"))
+          .hasMessage(
+              "provider memory is turned off by config; set providers.memory.enabled: true");
+    }
+  }
+
+  @Test
+  void namesTheNearMiss() {
+    try (Registry registry = open(Map.of(), List.of(new FakeProvider("bubblewrap")))) {
+      assertThatThrownBy(() -> registry.get("bublewrap"))
+          .isInstanceOf(NotFound.class)
+          .hasMessageContaining("did you mean bubblewrap?");
+    }
+    Registry _ =
+        open(Map.of("goood", ProviderSettings.none("goood")), List.of(new FakeProvider("good")));
+    assertThat(log.warnings)
+        .containsExactly(
+            "there are settings for goood, but no provider of that name, did you mean 'good'?");
+  }
+}

@@ -1,0 +1,154 @@
+package dev.isola.engine.selection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.engine.FakeHouse;
+import dev.isola.engine.FakeProvider;
+import dev.isola.engine.Standing;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.spec.ContainerType;
+import dev.isola.spi.spec.SandboxSpec;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Every combination of mode, key, type, floor, required isolation and allow_process, with every
+ * combination of which providers are healthy: what must hold always, holds.
+ */
+class SelectionTableTest {
+  private static final List<String> NAMES =
+      List.of(
+          "firecracker",
+          "gvisor",
+          "docker",
+          "bubblewrap",
+          "proot",
+          "subprocess",
+          "e2b",
+          "aardvark",
+          "memory");
+
+  /** One row of the table. */
+  private record Row(Policy policy, ContainerType type, Isolation required, int healthy) {
+    Request request() {
+      SandboxSpec spec = FakeHouse.SPEC.toBuilder().containerType(type).build();
+      return Request.auto(spec).requiring(Require.isolation(required));
+    }
+
+    List<Standing> standings() {
+      return STANDINGS.get(healthy);
+    }
+  }
+
+  private static final List<List<Standing>> STANDINGS =
+      IntStream.range(0, 1 << NAMES.size()).mapToObj(SelectionTableTest::standings).toList();
+
+  private static List<Standing> standings(int healthy) {
+    List<Standing> standings = new ArrayList<>();
+    for (int i = 0; i < NAMES.size(); i++) {
+      String name = NAMES.get(i);
+      FakeProvider provider =
+          name.equals("aardvark") ? new FakeProvider(name, Isolation.VM) : new FakeProvider(name);
+      if ((healthy & 1 << i) == 0) {
+        provider.ill(name + " is ill");
+      }
+      standings.add(provider.standing());
+    }
+    return standings;
+  }
+
+  private static Stream<Row> rows() {
+    Stream.Builder<Row> rows = Stream.builder();
+    for (DeploymentMode mode : DeploymentMode.values()) {
+      for (boolean key : List.of(false, true)) {
+        for (boolean process : List.of(false, true)) {
+          for (Isolation floor : Isolation.values()) {
+            for (ContainerType type : ContainerType.values()) {
+              for (Isolation required : Isolation.values()) {
+                for (int healthy = 0; healthy < 1 << NAMES.size(); healthy++) {
+                  rows.add(
+                      new Row(
+                          new Policy(mode, floor, process, key, true), type, required, healthy));
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+    return rows.build();
+  }
+
+  @Test
+  void whatMustHoldAlwaysHolds() {
+    List<List<String>> answers = rows().map(SelectionTableTest::check).toList();
+    assertThat(answers.size()).isEqualTo(2 * 2 * 2 * 4 * 2 * 4 * 512);
+    assertThat(Set.copyOf(answers)).as("the table is not all the same").hasSizeGreaterThan(200);
+  }
+
+  private static List<String> check(Row row) {
+    List<Standing> standings = row.standings();
+    Selection selection = new Selector(row.policy()).select(row.request(), standings);
+    List<String> names = selection.names();
+
+    for (ProviderInfo candidate : selection.candidates()) {
+      assertThat(candidate.isolation().isAtLeast(row.policy().floor())).as("%s", row).isTrue();
+      assertThat(candidate.isolation().isAtLeast(row.required())).as("%s", row).isTrue();
+      assertThat(candidate.isolation() != Isolation.PROCESS || row.policy().allowProcess())
+          .as("process only when allowed: %s", row)
+          .isTrue();
+      assertThat(row.healthy() & 1 << NAMES.indexOf(candidate.name())).as("%s", row).isNotZero();
+    }
+
+    List<String> seen = new ArrayList<>(names);
+    selection.rejections().forEach(one -> seen.add(one.provider()));
+    assertThat(seen).as("each once: %s", row).containsExactlyInAnyOrderElementsOf(NAMES);
+    assertThat(selection.rejections()).as("%s", row).noneMatch(one -> one.reason().isBlank());
+
+    assertThat(names).as("%s", row).doesNotContain("memory");
+    boolean cloud = row.policy().mode() == DeploymentMode.MANAGED && row.policy().e2bKey();
+    assertThat(!names.contains("e2b") || (cloud && names.getFirst().equals("e2b")))
+        .as("%s", row)
+        .isTrue();
+    assertThat(names).as("%s", row).isEqualTo(expectedOrder(row, names));
+
+    List<Standing> shuffled = new ArrayList<>(standings);
+    Collections.shuffle(shuffled, new Random(row.hashCode()));
+    assertThat(new Selector(row.policy()).select(row.request(), shuffled))
+        .as("the order in which providers were found does not matter: %s", row)
+        .isEqualTo(selection);
+    return names;
+  }
+
+  /** Written out, so that it is not the code that is tested. */
+  private static List<String> expectedOrder(Row row, List<String> names) {
+    List<String> order =
+        row.type() == ContainerType.MCP_SERVER
+            ? List.of(
+                "e2b",
+                "gvisor",
+                "firecracker",
+                "docker",
+                "bubblewrap",
+                "aardvark",
+                "proot",
+                "subprocess")
+            : List.of(
+                "e2b",
+                "firecracker",
+                "gvisor",
+                "docker",
+                "bubblewrap",
+                "aardvark",
+                "proot",
+                "subprocess");
+    return order.stream().filter(names::contains).toList();
+  }
+}

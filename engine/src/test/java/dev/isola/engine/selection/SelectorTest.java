@@ -1,0 +1,147 @@
+package dev.isola.engine.selection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.engine.FakeHouse;
+import dev.isola.engine.FakeProvider;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class SelectorTest {
+  private static final SandboxSpec SPEC = FakeHouse.SPEC;
+  private static final FakeProvider BARE =
+      new FakeProvider(
+          "bare",
+          Isolation.CONTAINER,
+          new SpecSupport(
+              false,
+              false,
+              Set.of(NetworkMode.NONE),
+              Set.of(Volume.Type.BIND),
+              Set.of(LimitKind.CPU)),
+          Set.of(Terminals.class));
+
+  private static String whyNot(Request request) {
+    return new FakeHouse(Policy.DEFAULT)
+        .add(BARE)
+        .select(request)
+        .rejection("bare")
+        .map(Rejection::reason)
+        .orElse("");
+  }
+
+  @Test
+  void rejectsWhatAProviderDoesNotDeclareAndNamesIt() {
+    assertThat(whyNot(Request.auto(SPEC))).isEmpty();
+    assertThat(whyNot(Request.auto(SPEC.toBuilder().image("python").build())))
+        .isEqualTo("does not support images");
+    assertThat(whyNot(Request.auto(SPEC.toBuilder().user("agent").build())))
+        .isEqualTo("does not support running as another user");
+    assertThat(
+            whyNot(Request.auto(SPEC.toBuilder().network(Network.of(NetworkMode.BRIDGE)).build())))
+        .isEqualTo("does not support network mode bridge");
+    assertThat(
+            whyNot(
+                Request.auto(
+                    SPEC.toBuilder()
+                        .volume(new Volume(Volume.Type.TMPFS, "", "/tmp/a", false))
+                        .volume(new Volume(Volume.Type.TMPFS, "", "/tmp/b", false))
+                        .build())))
+        .isEqualTo("does not support volumes of type tmpfs");
+    assertThat(whyNot(Request.auto(SPEC.toBuilder().gpus(1).build())))
+        .isEqualTo("does not support GPUs");
+  }
+
+  @Test
+  void rejectsWhatARequestRequiresOfItsProvider() {
+    ResourceLimits limits = ResourceLimits.DEFAULT.withRequired(LimitKind.MEMORY);
+    assertThat(whyNot(Request.auto(SPEC.toBuilder().limits(limits).build())))
+        .isEqualTo("does not support enforcing the limit of memory");
+    Require much =
+        new Require(
+            Isolation.PROCESS,
+            Set.of(Pausing.class, Terminals.class),
+            Set.of(LimitKind.CPU, LimitKind.FILE_DESCRIPTORS));
+    assertThat(whyNot(Request.auto(SPEC).requiring(much)))
+        .isEqualTo("does not support enforcing the limit of file descriptors, pausing");
+    assertThat(whyNot(Request.auto(SPEC).requiring(Require.isolation(Isolation.VM))))
+        .isEqualTo("isolation container is weaker than vm, which the request requires");
+  }
+
+  @Test
+  void refusesANameThatNobodyHasWithTheNearestOne() {
+    FakeHouse house = FakeHouse.selfHosted("gvisor", "docker");
+    assertThatThrownBy(() -> house.select(Request.of(SPEC, "gvisr")))
+        .isInstanceOf(NotFound.class)
+        .hasMessage("no provider is named 'gvisr'; did you mean gvisor? Known: docker, gvisor");
+  }
+
+  @Test
+  void keepsTheFloorEvenWhenAWeakerOneIsNamed() {
+    FakeHouse house = FakeHouse.selfHosted("subprocess");
+    Selection selection = house.select(Request.of(SPEC, "subprocess"));
+    assertThat(selection.names()).isEmpty();
+    assertThat(selection.rejections())
+        .containsExactly(
+            new Rejection(
+                "subprocess",
+                Rejection.Ground.TOO_WEAK,
+                "isolation process is weaker than container, the floor of this installation",
+                "set floor: process"));
+  }
+
+  @Test
+  void usesIsolationProcessWhenItIsNamedOrAllowed() {
+    Policy low = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, false, true);
+    FakeHouse house = new FakeHouse(low, "subprocess", "worktree");
+    assertThat(house.select(Request.auto(SPEC)).names()).isEmpty();
+    assertThat(house.select(Request.of(SPEC, "subprocess")).names()).containsExactly("subprocess");
+    assertThat(house.select(Request.of(SPEC, "worktree")).names()).containsExactly("worktree");
+    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
+    assertThat(new FakeHouse(allowing, "subprocess", "worktree").select(Request.auto(SPEC)).names())
+        .containsExactly("subprocess");
+  }
+
+  @Test
+  void putsTheUnknownBehindTheKnownByStrengthAndNobodyBehindThoseWithoutAWall() {
+    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
+    FakeHouse house =
+        new FakeHouse(allowing, "subprocess", "bubblewrap")
+            .add(new FakeProvider("zoo", Isolation.VM))
+            .add(new FakeProvider("ark", Isolation.KERNEL))
+            .add(new FakeProvider("ant", Isolation.KERNEL))
+            .add(new FakeProvider("bare-metal", Isolation.PROCESS));
+    assertThat(house.select(Request.auto(SPEC)).names())
+        .containsExactly("bubblewrap", "zoo", "ant", "ark", "subprocess", "bare-metal");
+  }
+
+  @Test
+  void takesTheCloudBeforeTheTypeWhereSandboxesAreManaged() {
+    FakeHouse house = FakeHouse.managed(true, "firecracker", "gvisor", "e2b");
+    assertThat(house.select(Request.auto(FakeHouse.MCP_SERVER)).names())
+        .containsExactly("e2b", "gvisor", "firecracker");
+  }
+
+  @Test
+  void doesNotUseACloudUnasked() {
+    FakeHouse house =
+        new FakeHouse(
+            new Policy(DeploymentMode.SELF_HOSTED, Isolation.CONTAINER, false, true, true),
+            "e2b",
+            "gvisor");
+    assertThat(house.select(Request.auto(SPEC)).names()).containsExactly("gvisor");
+    assertThat(house.select(Request.of(SPEC, "e2b")).names()).containsExactly("e2b");
+  }
+}
