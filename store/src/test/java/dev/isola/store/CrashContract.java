@@ -56,12 +56,10 @@ abstract class CrashContract extends LedgerContract {
       while ((line = out.readLine()) != null) {
         acknowledged.add(line);
         if (acknowledged.size() == lines) {
-          child.destroyForcibly();
+          // By its handle: the process itself would close the pipe before it is read to its end.
+          child.toHandle().destroyForcibly();
         }
       }
-    } catch (IOException e) {
-      // The pipe of a killed process may end like that.
-      assertThat(child.isAlive()).isFalse();
     } finally {
       child.destroyForcibly().waitFor();
     }

@@ -143,7 +143,12 @@ abstract class EventsContract extends LedgerContract {
     List<Long> seen = new ArrayList<>();
     while (seen.isEmpty() || seen.getLast() < last) {
       long after = seen.isEmpty() ? 0 : seen.getLast();
-      ledger.events().after(after, 7).forEach(event -> seen.add(event.number()));
+      List<Event> more = ledger.events().after(after, 7);
+      more.forEach(event -> seen.add(event.number()));
+      if (more.isEmpty()) {
+        // Reading does not block, and a virtual thread that never waits keeps its carrier.
+        Thread.yield();
+      }
     }
     return seen;
   }

@@ -102,7 +102,8 @@ abstract class LedgerContract {
 
   /** Runs things at once, on virtual threads as the engine does. */
   static <T> List<T> together(List<Callable<T>> work) throws InterruptedException {
-    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+    ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    try {
       List<Future<T>> futures = work.stream().map(threads::submit).toList();
       List<T> results = new ArrayList<>();
       for (Future<T> future : futures) {
@@ -111,6 +112,8 @@ abstract class LedgerContract {
       return results;
     } catch (ExecutionException | TimeoutException e) {
       throw new AssertionError(e);
+    } finally {
+      threads.shutdownNow();
     }
   }
 }

@@ -11,7 +11,7 @@ class MigrationTest {
     Migration step =
         new Migration(1, "x", "-- one; two\ncreate table a (\n  -- why; so\n  b text\n);\n\ndrop a;\n");
 
-    assertThat(step.statements()).containsExactly("create table a (\n  b text\n)", "\ndrop a");
+    assertThat(step.statements()).containsExactly("create table a (\n  b text\n)", "drop a");
   }
 
   @Test
