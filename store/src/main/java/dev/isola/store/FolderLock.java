@@ -1,0 +1,133 @@
+package dev.isola.store;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Says that a folder is ours. The kernel lets go of it when the process ends, however it ends; the
+ * file stays, because removing it would let two processes lock two files of one name.
+ */
+final class FolderLock implements AutoCloseable {
+  private static final String NAME = "ledger.lock";
+
+  /**
+   * What this process has locked. A second channel on a file that is locked must not even be
+   * opened: closing it would let go of the first one's lock.
+   */
+  private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
+
+  private final Path folder;
+  private final FileChannel channel;
+
+  private FolderLock(Path folder, FileChannel channel) {
+    this.folder = folder;
+    this.channel = channel;
+  }
+
+  /**
+   * Makes the folder when it is missing and takes it.
+   *
+   * @throws dev.isola.spi.error.Conflict when somebody else has it
+   */
+  static FolderLock take(Path wanted) {
+    Path folder = made(wanted);
+    long pid = ProcessHandle.current().pid();
+    if (!OURS.add(folder)) {
+      throw refused(folder, Long.toString(pid));
+    }
+    boolean taken = false;
+    try {
+      FileChannel channel =
+          FileChannel.open(
+              folder.resolve(NAME),
+              Set.of(
+                  StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      try {
+        if (channel.tryLock() == null) {
+          throw refused(folder, owner(channel));
+        }
+        channel.truncate(0);
+        channel.write(US_ASCII.encode(pid + "\n"), 0);
+        taken = true;
+        return new FolderLock(folder, channel);
+      } finally {
+        if (!taken) {
+          channel.close();
+        }
+      }
+    } catch (IOException e) {
+      throw unusable(folder, e);
+    } finally {
+      if (!taken) {
+        OURS.remove(folder);
+      }
+    }
+  }
+
+  /** Returns the folder without symbolic links. */
+  Path folder() {
+    return folder;
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw unusable(folder, e);
+    } finally {
+      OURS.remove(folder);
+    }
+  }
+
+  private static Path made(Path folder) {
+    try {
+      Files.createDirectories(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      return folder.toRealPath();
+    } catch (IOException e) {
+      throw unusable(folder, e);
+    }
+  }
+
+  private static String owner(FileChannel channel) throws IOException {
+    ByteBuffer content = ByteBuffer.allocate(20);
+    channel.read(content, 0);
+    String pid = US_ASCII.decode(content.flip()).toString().strip();
+    return pid.matches("[0-9]+") ? pid : "unknown";
+  }
+
+  private static SandboxException refused(Path folder, String pid) {
+    return Fault.of(
+            ErrorCode.CONFLICT,
+            "the folder " + folder + " belongs to another Isola server, pid " + pid,
+            "stop that one, or give this one a folder of its own")
+        .with("pid", pid)
+        .exception();
+  }
+
+  private static SandboxException unusable(Path folder, IOException cause) {
+    return Fault.of(
+            cause instanceof AccessDeniedException
+                ? ErrorCode.PERMISSION_DENIED
+                : ErrorCode.PROVIDER_UNAVAILABLE,
+            "the folder " + folder + " cannot hold a ledger: " + cause,
+            "name a folder that the user of the server may write")
+        .exception(cause);
+  }
+}

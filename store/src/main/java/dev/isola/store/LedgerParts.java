@@ -1,0 +1,13 @@
+package dev.isola.store;
+
+/** The parts of a ledger. */
+public interface LedgerParts {
+
+  Sandboxes sandboxes();
+
+  Events events();
+
+  Idempotency idempotency();
+
+  Settings settings();
+}

@@ -1,0 +1,49 @@
+package dev.isola.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** One step of the schema. It is never edited once released; a later step changes what it made. */
+record Migration(int version, String name, String sql) {
+
+  /** Reads {@code NNNN-name.sql}. */
+  static Migration resource(String file) {
+    try (InputStream in = Migration.class.getResourceAsStream("migrations/" + file)) {
+      if (in == null) {
+        throw new IllegalStateException("the build lacks the migration " + file);
+      }
+      int dash = file.indexOf('-');
+      return new Migration(
+          Integer.parseInt(file.substring(0, dash)),
+          file.substring(dash + 1).replace(".sql", ""),
+          new String(in.readAllBytes(), UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Returns the statements; a semicolon at the end of a line ends one. */
+  List<String> statements() {
+    String code =
+        sql.lines().filter(line -> !line.strip().startsWith("--")).collect(Collectors.joining("\n"));
+    return Stream.of(code.split(";\\s*(\n|$)")).filter(part -> !part.isBlank()).toList();
+  }
+
+  String checksum() {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      return HexFormat.of().formatHex(digest.digest(sql.getBytes(UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package dev.isola.store;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** The steps that make the schema, in order. Both databases define tables in transactions. */
+record Migrations(List<Migration> steps) {
+  static final String TABLE = "schema_version";
+
+  static Migrations all() {
+    return new Migrations(
+        Stream.of("0001-sandboxes.sql", "0002-events.sql", "0003-keys-and-settings.sql")
+            .map(Migration::resource)
+            .toList());
+  }
+
+  /**
+   * Brings the schema up to date, within the caller's transaction: after an exception it is as it
+   * was.
+   *
+   * @throws dev.isola.spi.error.Conflict when it was made by a newer Isola, or by one whose steps
+   *     were others
+   */
+  void apply(Connection connection, String place) throws SQLException {
+    Sql.update(
+        connection,
+        "create table if not exists "
+            + TABLE
+            + " (version bigint not null primary key, name text not null,"
+            + " checksum text not null, applied_at bigint not null)");
+    Map<Long, String> applied = new TreeMap<>();
+    Sql.list(
+            connection,
+            "select version, checksum from " + TABLE,
+            row -> Map.entry(row.number("version"), row.text("checksum")))
+        .forEach(step -> applied.put(step.getKey(), step.getValue()));
+    refuseNewer(applied, place);
+    for (Migration step : steps) {
+      String before = applied.get((long) step.version());
+      if (before == null) {
+        apply(connection, step);
+      } else if (!before.equals(step.checksum())) {
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "the ledger " + place + " was made with another step " + step.version(),
+                "run the Isola that made it; it was left as it is")
+            .exception();
+      }
+    }
+  }
+
+  private void refuseNewer(Map<Long, String> applied, String place) {
+    long known = steps.isEmpty() ? 0 : steps.getLast().version();
+    long found = applied.keySet().stream().mapToLong(version -> version).max().orElse(0);
+    if (found > known) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "the ledger "
+                  + place
+                  + " has schema "
+                  + found
+                  + ", this Isola knows "
+                  + known
+                  + "; it was left as it is",
+              "run the newer Isola that made it")
+          .exception();
+    }
+  }
+
+  private static void apply(Connection connection, Migration step) throws SQLException {
+    for (String statement : step.statements()) {
+      Sql.update(connection, statement);
+    }
+    Sql.update(
+        connection,
+        "insert into " + TABLE + " (version, name, checksum, applied_at) values (?, ?, ?, ?)",
+        step.version(),
+        step.name(),
+        step.checksum(),
+        Instant.now());
+  }
+}

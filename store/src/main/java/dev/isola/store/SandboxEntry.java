@@ -1,0 +1,270 @@
+package dev.isola.store;
+
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the ledger knows of one sandbox. Times have microseconds; what is finer is cut off.
+ *
+ * @param tenant who it belongs to; empty text when there are no tenants
+ * @param spec the spec as a JSON document; the ledger does not read it
+ * @param specHash of what makes two sandboxes interchangeable
+ * @param revision the number that a compare-and-set checks; 0 before it is stored
+ * @param updatedAt when it was last written, by the writer's clock
+ * @param expiresAt when its time is up; empty for never
+ * @param idleTimeout how long after its last activity it ends; empty for never
+ * @param warm whether it came from the warm pool
+ * @param pooled whether it is in the pool, unclaimed
+ * @param cause why it failed or was destroyed
+ * @param attempts providers that were tried before
+ * @param labels the caller's own, for filters
+ */
+public record SandboxEntry(
+    SandboxId id,
+    String tenant,
+    String spec,
+    String specHash,
+    String provider,
+    Isolation isolation,
+    SandboxState state,
+    long revision,
+    Instant createdAt,
+    Instant updatedAt,
+    Optional<Instant> expiresAt,
+    Optional<Duration> idleTimeout,
+    Instant lastActivity,
+    boolean warm,
+    boolean pooled,
+    Optional<String> cause,
+    List<Attempt> attempts,
+    Map<String, String> labels) {
+
+  public SandboxEntry {
+    createdAt = Micros.truncate(createdAt);
+    updatedAt = Micros.truncate(updatedAt);
+    expiresAt = expiresAt.map(Micros::truncate);
+    idleTimeout = idleTimeout.map(time -> Micros.duration(Micros.of(time)));
+    lastActivity = Micros.truncate(lastActivity);
+    attempts = List.copyOf(attempts);
+    labels = Collections.unmodifiableMap(new TreeMap<>(labels));
+  }
+
+  /** Returns a builder for an intent: creating, written and active now, without an end. */
+  public static Builder intent(
+      SandboxId id, String spec, String specHash, String provider, Isolation isolation, Instant now) {
+    return new Builder(id, spec, specHash, provider, isolation, now);
+  }
+
+  /** Returns a builder that starts from this entry. */
+  public Builder toBuilder() {
+    return new Builder(this);
+  }
+
+  /** Returns this entry in another state. */
+  public SandboxEntry moved(SandboxState next, Instant now) {
+    return toBuilder().state(next).updatedAt(now).build();
+  }
+
+  /** Returns this entry in another state, with the reason. */
+  public SandboxEntry moved(SandboxState next, Instant now, String why) {
+    return toBuilder().state(next).updatedAt(now).cause(why).build();
+  }
+
+  /**
+   * Returns when it has to be taken down: its end or the end of its idle time, whichever is first.
+   * Empty when there is neither, and when it is not alive: what is being made or taken down is
+   * somebody's work already.
+   */
+  public Optional<Instant> dueAt() {
+    if (!isAlive(state)) {
+      return Optional.empty();
+    }
+    Optional<Instant> idle =
+        idleTimeout.map(
+            time -> Micros.instant(Micros.of(lastActivity) + Micros.of(time)));
+    if (expiresAt.isEmpty() || idle.isEmpty()) {
+      return expiresAt.or(() -> idle);
+    }
+    return expiresAt.get().isBefore(idle.get()) ? expiresAt : idle;
+  }
+
+  static boolean isAlive(SandboxState state) {
+    return switch (state) {
+      case RUNNING, PAUSED, STOPPED -> true;
+      case CREATING, ERROR, TERMINATING, DESTROYED -> false;
+    };
+  }
+
+  SandboxEntry withRevision(long number) {
+    Builder builder = toBuilder();
+    builder.revision = number;
+    return builder.build();
+  }
+
+  /** Collects the fields that change. */
+  public static final class Builder {
+    private final SandboxId id;
+    private final Instant createdAt;
+    private String tenant = "";
+    private String spec;
+    private String specHash;
+    private String provider;
+    private Isolation isolation;
+    private SandboxState state = SandboxState.CREATING;
+    private long revision;
+    private Instant updatedAt;
+    private @Nullable Instant expiresAt;
+    private @Nullable Duration idleTimeout;
+    private Instant lastActivity;
+    private boolean warm;
+    private boolean pooled;
+    private @Nullable String cause;
+    private final List<Attempt> attempts = new ArrayList<>();
+    private final Map<String, String> labels = new TreeMap<>();
+
+    private Builder(
+        SandboxId id,
+        String spec,
+        String specHash,
+        String provider,
+        Isolation isolation,
+        Instant now) {
+      this.id = id;
+      this.spec = spec;
+      this.specHash = specHash;
+      this.provider = provider;
+      this.isolation = isolation;
+      createdAt = now;
+      updatedAt = now;
+      lastActivity = now;
+    }
+
+    private Builder(SandboxEntry entry) {
+      id = entry.id;
+      createdAt = entry.createdAt;
+      tenant = entry.tenant;
+      spec = entry.spec;
+      specHash = entry.specHash;
+      provider = entry.provider;
+      isolation = entry.isolation;
+      state = entry.state;
+      revision = entry.revision;
+      updatedAt = entry.updatedAt;
+      expiresAt = entry.expiresAt.orElse(null);
+      idleTimeout = entry.idleTimeout.orElse(null);
+      lastActivity = entry.lastActivity;
+      warm = entry.warm;
+      pooled = entry.pooled;
+      cause = entry.cause.orElse(null);
+      attempts.addAll(entry.attempts);
+      labels.putAll(entry.labels);
+    }
+
+    public Builder tenant(String name) {
+      tenant = name;
+      return this;
+    }
+
+    public Builder spec(String document, String hash) {
+      spec = document;
+      specHash = hash;
+      return this;
+    }
+
+    /** Sets who makes it; falling back changes it. */
+    public Builder provider(String name, Isolation strength) {
+      provider = name;
+      isolation = strength;
+      return this;
+    }
+
+    public Builder state(SandboxState next) {
+      state = next;
+      return this;
+    }
+
+    public Builder updatedAt(Instant now) {
+      updatedAt = now;
+      return this;
+    }
+
+    public Builder expiresAt(@Nullable Instant end) {
+      expiresAt = end;
+      return this;
+    }
+
+    public Builder idleTimeout(@Nullable Duration time) {
+      idleTimeout = time;
+      return this;
+    }
+
+    public Builder lastActivity(Instant now) {
+      lastActivity = now;
+      return this;
+    }
+
+    public Builder warm(boolean fromPool) {
+      warm = fromPool;
+      return this;
+    }
+
+    public Builder pooled(boolean unclaimed) {
+      pooled = unclaimed;
+      return this;
+    }
+
+    public Builder cause(@Nullable String why) {
+      cause = why;
+      return this;
+    }
+
+    public Builder attempt(Attempt attempt) {
+      attempts.add(attempt);
+      return this;
+    }
+
+    public Builder label(String name, String value) {
+      labels.put(name, value);
+      return this;
+    }
+
+    /** Replaces all labels. */
+    public Builder labels(Map<String, String> all) {
+      labels.clear();
+      labels.putAll(all);
+      return this;
+    }
+
+    public SandboxEntry build() {
+      return new SandboxEntry(
+          id,
+          tenant,
+          spec,
+          specHash,
+          provider,
+          isolation,
+          state,
+          revision,
+          createdAt,
+          updatedAt,
+          Optional.ofNullable(expiresAt),
+          Optional.ofNullable(idleTimeout),
+          lastActivity,
+          warm,
+          pooled,
+          Optional.ofNullable(cause),
+          attempts,
+          labels);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package dev.isola.store;
+
+import dev.isola.spi.SandboxState;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Which sandboxes to list; what is empty does not narrow.
+ *
+ * @param labels every one of them has to match
+ */
+public record SandboxFilter(
+    Optional<String> tenant,
+    Set<SandboxState> states,
+    Optional<String> provider,
+    Map<String, String> labels,
+    Optional<Boolean> pooled) {
+
+  public static final SandboxFilter ALL =
+      new SandboxFilter(Optional.empty(), Set.of(), Optional.empty(), Map.of(), Optional.empty());
+
+  public SandboxFilter {
+    states = Set.copyOf(states);
+    labels = Map.copyOf(labels);
+  }
+
+  public SandboxFilter tenant(String name) {
+    return new SandboxFilter(Optional.of(name), states, provider, labels, pooled);
+  }
+
+  public SandboxFilter states(SandboxState first, SandboxState... more) {
+    return new SandboxFilter(tenant, EnumSet.of(first, more), provider, labels, pooled);
+  }
+
+  /** Narrows to everything of which something may be left. */
+  public SandboxFilter notDestroyed() {
+    Set<SandboxState> left = EnumSet.complementOf(EnumSet.of(SandboxState.DESTROYED));
+    return new SandboxFilter(tenant, left, provider, labels, pooled);
+  }
+
+  public SandboxFilter provider(String name) {
+    return new SandboxFilter(tenant, states, Optional.of(name), labels, pooled);
+  }
+
+  public SandboxFilter label(String name, String value) {
+    Map<String, String> more = new java.util.HashMap<>(labels);
+    more.put(name, value);
+    return new SandboxFilter(tenant, states, provider, more, pooled);
+  }
+
+  public SandboxFilter pooled(boolean unclaimed) {
+    return new SandboxFilter(tenant, states, provider, labels, Optional.of(unclaimed));
+  }
+}

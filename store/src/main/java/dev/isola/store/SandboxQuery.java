@@ -1,0 +1,69 @@
+package dev.isola.store;
+
+import dev.isola.spi.SandboxState;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** A filter as a statement with its values. */
+record SandboxQuery(String sql, List<Object> values) {
+
+  static SandboxQuery of(SandboxFilter filter, String after, int limit) {
+    List<String> terms = new ArrayList<>();
+    List<Object> values = new ArrayList<>();
+    filter
+        .tenant()
+        .ifPresent(
+            tenant -> {
+              terms.add("tenant = ?");
+              values.add(tenant);
+            });
+    if (!filter.states().isEmpty()) {
+      terms.add(
+          "state in ("
+              + String.join(", ", Collections.nCopies(filter.states().size(), "?"))
+              + ")");
+      values.addAll(filter.states());
+      if (!filter.states().contains(SandboxState.DESTROYED)) {
+        // Says nothing new, but lets the databases use the index without the destroyed.
+        terms.add("state <> 'DESTROYED'");
+      }
+    }
+    filter
+        .provider()
+        .ifPresent(
+            provider -> {
+              terms.add("provider = ?");
+              values.add(provider);
+            });
+    filter
+        .pooled()
+        .ifPresent(
+            pooled -> {
+              terms.add("pooled = ?");
+              values.add(pooled);
+            });
+    filter
+        .labels()
+        .forEach(
+            (name, value) -> {
+              terms.add(
+                  "exists (select 1 from label where sandbox_id = sandbox.id"
+                      + " and name = ? and value = ?)");
+              values.add(name);
+              values.add(value);
+            });
+    if (!after.isEmpty()) {
+      Cursor cursor = Cursor.decode(after);
+      terms.add("(created_at, id) > (?, ?)");
+      values.add(cursor.createdAt());
+      values.add(cursor.id());
+    }
+    values.add(limit);
+    return new SandboxQuery(
+        "select * from sandbox"
+            + (terms.isEmpty() ? "" : " where " + String.join(" and ", terms))
+            + " order by created_at, id limit ?",
+        values);
+  }
+}

@@ -1,0 +1,72 @@
+package dev.isola.store;
+
+import dev.isola.spi.SandboxId;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * Events in the table {@code event}. Their numbers come from a row of {@code counter}, not from a
+ * sequence: whoever appends holds that row until its transaction ends, so numbers become visible in
+ * their order, and one that is rolled back is used again.
+ */
+record SqlEvents(Database database) implements Events {
+
+  @Override
+  public Event append(NewEvent event) {
+    return database.write(
+        c -> {
+          long number =
+              Sql.one(
+                      c,
+                      "update counter set value = value + 1 where name = 'event' returning value",
+                      row -> row.number("value"))
+                  .orElseThrow();
+          Sql.update(
+              c,
+              "insert into event (number, sandbox_id, type, data, happened_at)"
+                  + " values (?, ?, ?, ?, ?)",
+              number,
+              event.sandbox().map(SandboxId::value),
+              event.type(),
+              event.data(),
+              event.at());
+          return new Event(number, event.sandbox(), event.type(), event.data(), event.at());
+        });
+  }
+
+  @Override
+  public List<Event> after(long number, int limit) {
+    return database.read(
+        c ->
+            Sql.list(
+                c,
+                "select number, sandbox_id, type, data, happened_at from event"
+                    + " where number > ? order by number limit ?",
+                row ->
+                    new Event(
+                        row.number("number"),
+                        row.optionalText("sandbox_id").map(SandboxId::new),
+                        row.text("type"),
+                        row.text("data"),
+                        row.time("happened_at")),
+                number,
+                limit));
+  }
+
+  @Override
+  public long last() {
+    return database.read(
+        c ->
+            Sql.one(
+                    c,
+                    "select value from counter where name = 'event'",
+                    row -> row.number("value"))
+                .orElseThrow());
+  }
+
+  @Override
+  public int purge(Instant before) {
+    return database.write(
+        c -> Sql.update(c, "delete from event where happened_at < ?", before));
+  }
+}

@@ -1,0 +1,267 @@
+package dev.isola.store;
+
+import static java.util.stream.Collectors.joining;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Sandboxes in the tables {@code sandbox}, {@code label} and {@code transition}. */
+record SqlSandboxes(Database database) implements Sandboxes {
+  private static final String INSERT =
+      "insert into sandbox (id, created_at, "
+          + String.join(", ", EntryRow.CHANGING)
+          + ") values ("
+          + String.join(", ", Collections.nCopies(EntryRow.CHANGING.size() + 2, "?"))
+          + ") on conflict (id) do nothing";
+
+  private static final String COMPARE_AND_SET =
+      "update sandbox set "
+          + EntryRow.CHANGING.stream().map(column -> column + " = ?").collect(joining(", "))
+          + " where id = ? and revision = ?";
+
+  private static final String TOUCH =
+      "update sandbox set last_activity = ?, updated_at = ?, revision = revision + 1,"
+          + " due_at = case when idle_timeout is null then expires_at"
+          + " when expires_at is null or expires_at > ? + idle_timeout then ? + idle_timeout"
+          + " else expires_at end"
+          + " where id = ? and last_activity < ? and state in ('RUNNING', 'PAUSED', 'STOPPED')";
+
+  @Override
+  public SandboxEntry insert(SandboxEntry entry) {
+    if (entry.state() != SandboxState.CREATING || entry.revision() != 0) {
+      throw new IllegalArgumentException("an intent is creating and has revision 0: " + entry.id());
+    }
+    SandboxEntry stored = entry.withRevision(1);
+    return database.write(
+        c -> {
+          List<Object> values = new ArrayList<>(List.of(stored.id().value(), stored.createdAt()));
+          values.addAll(Arrays.asList(EntryRow.values(stored)));
+          if (Sql.update(c, INSERT, values.toArray()) == 0) {
+            throw Fault.of(
+                    ErrorCode.CONFLICT,
+                    "there is a sandbox " + stored.id() + " already",
+                    "choose another id")
+                .sandbox(stored.id())
+                .exception();
+          }
+          writeLabels(c, stored.id(), stored.labels());
+          writeTransition(c, Optional.empty(), stored);
+          return stored;
+        });
+  }
+
+  @Override
+  public Optional<SandboxEntry> find(SandboxId id) {
+    return database.read(c -> find(c, id));
+  }
+
+  private static Optional<SandboxEntry> find(Connection c, SandboxId id) throws SQLException {
+    return Sql.one(c, "select * from sandbox where id = ?", EntryRow::read, id.value());
+  }
+
+  @Override
+  public Update update(SandboxEntry entry) {
+    return database.write(
+        c -> {
+          SandboxEntry before = find(c, entry.id()).orElseThrow(() -> missing(entry.id()));
+          if (before.revision() != entry.revision()) {
+            return new Update.Lost(before);
+          }
+          if (!before.createdAt().equals(entry.createdAt())) {
+            throw new IllegalArgumentException("the time of creation does not change");
+          }
+          if (before.state() != entry.state()) {
+            before.state().to(entry.state(), entry.id());
+          }
+          SandboxEntry after = entry.withRevision(entry.revision() + 1);
+          List<Object> values = new ArrayList<>(Arrays.asList(EntryRow.values(after)));
+          values.add(entry.id().value());
+          values.add(entry.revision());
+          if (Sql.update(c, COMPARE_AND_SET, values.toArray()) == 0) {
+            // Somebody wrote between our reading and our writing.
+            return new Update.Lost(find(c, entry.id()).orElseThrow(() -> missing(entry.id())));
+          }
+          if (!before.labels().equals(after.labels())) {
+            writeLabels(c, after.id(), after.labels());
+          }
+          if (before.state() != after.state()) {
+            writeTransition(c, Optional.of(before.state()), after);
+          }
+          return new Update.Written(after);
+        });
+  }
+
+  @Override
+  public int touch(Map<SandboxId, Instant> lastActivity) {
+    return database.write(
+        c -> {
+          int written = 0;
+          // In one order: two of these at once must not wait for each other.
+          for (Map.Entry<SandboxId, Instant> each : new TreeMap<>(lastActivity).entrySet()) {
+            Instant at = each.getValue();
+            written += Sql.update(c, TOUCH, at, at, at, at, each.getKey().value(), at);
+          }
+          return written;
+        });
+  }
+
+  @Override
+  public Page list(SandboxFilter filter, String after, int limit) {
+    checkLimit(limit);
+    SandboxQuery query = SandboxQuery.of(filter, after, limit);
+    List<SandboxEntry> found =
+        database.read(c -> Sql.list(c, query.sql(), EntryRow::read, query.values().toArray()));
+    return new Page(
+        found,
+        found.size() < limit
+            ? Optional.empty()
+            : Optional.of(Cursor.after(found.getLast()).encoded()));
+  }
+
+  @Override
+  public List<SandboxEntry> expired(Instant now, int limit) {
+    checkLimit(limit);
+    return database.read(
+        c ->
+            Sql.list(
+                c,
+                "select * from sandbox where due_at <= ? order by due_at limit ?",
+                EntryRow::read,
+                now,
+                limit));
+  }
+
+  @Override
+  public Optional<SandboxEntry> claim(PoolClaim claim) {
+    // Computed here, because the two databases have different names for the smaller of two.
+    Optional<Instant> idleAt =
+        claim
+            .idleTimeout()
+            .map(time -> Micros.instant(Micros.of(claim.now()) + Micros.of(time)));
+    Optional<Instant> dueAt =
+        claim.expiresAt().isPresent() && idleAt.isPresent()
+            ? Optional.of(
+                Collections.min(List.of(claim.expiresAt().orElseThrow(), idleAt.orElseThrow())))
+            : claim.expiresAt().or(() -> idleAt);
+    String sql =
+        "update sandbox set tenant = ?, labels = ?, pooled = 0, warm = 1,"
+            + " revision = revision + 1, updated_at = ?, last_activity = ?, expires_at = ?,"
+            + " idle_timeout = ?, due_at = ?"
+            + " where id = (select id from sandbox where pooled = 1 and state = 'RUNNING'"
+            + " and spec_hash = ? and provider = ? and tenant in ('', ?)"
+            + " order by created_at, id limit 1"
+            + database.dialect().skipLocked()
+            + ") returning *";
+    return database.write(
+        c -> {
+          Optional<SandboxEntry> claimed =
+              Sql.one(
+                  c,
+                  sql,
+                  EntryRow::read,
+                  claim.tenant(),
+                  EntryRow.labels(claim.labels()),
+                  claim.now(),
+                  claim.now(),
+                  claim.expiresAt(),
+                  claim.idleTimeout(),
+                  dueAt,
+                  claim.specHash(),
+                  claim.provider(),
+                  claim.tenant());
+          if (claimed.isPresent()) {
+            writeLabels(c, claimed.get().id(), claim.labels());
+          }
+          return claimed;
+        });
+  }
+
+  @Override
+  public List<Transition> transitions(SandboxId id) {
+    return database.read(
+        c ->
+            Sql.list(
+                c,
+                "select revision, from_state, to_state, happened_at, cause from transition"
+                    + " where sandbox_id = ? order by revision",
+                row ->
+                    new Transition(
+                        row.number("revision"),
+                        row.optionalText("from_state").map(SandboxState::valueOf),
+                        SandboxState.valueOf(row.text("to_state")),
+                        row.time("happened_at"),
+                        row.optionalText("cause")),
+                id.value()));
+  }
+
+  @Override
+  public int purge(Instant before) {
+    String old = "(select id from sandbox where state = 'DESTROYED' and updated_at < ?)";
+    return database.write(
+        c -> {
+          Sql.update(c, "delete from label where sandbox_id in " + old, before);
+          Sql.update(c, "delete from transition where sandbox_id in " + old, before);
+          return Sql.update(
+              c, "delete from sandbox where state = 'DESTROYED' and updated_at < ?", before);
+        });
+  }
+
+  private static void writeLabels(Connection c, SandboxId id, Map<String, String> labels)
+      throws SQLException {
+    Sql.update(c, "delete from label where sandbox_id = ?", id.value());
+    for (Map.Entry<String, String> label : labels.entrySet()) {
+      Sql.update(
+          c,
+          "insert into label (sandbox_id, name, value) values (?, ?, ?)",
+          id.value(),
+          label.getKey(),
+          label.getValue());
+    }
+  }
+
+  private static void writeTransition(
+      Connection c, Optional<SandboxState> from, SandboxEntry entry) throws SQLException {
+    Sql.update(
+        c,
+        "insert into transition (sandbox_id, revision, from_state, to_state, happened_at, cause)"
+            + " values (?, ?, ?, ?, ?, ?)",
+        entry.id().value(),
+        entry.revision(),
+        from,
+        entry.state(),
+        entry.updatedAt(),
+        entry.cause());
+  }
+
+  private static SandboxException missing(SandboxId id) {
+    return Fault.of(
+            ErrorCode.SANDBOX_NOT_FOUND,
+            "the ledger has no sandbox " + id,
+            "list the sandboxes to see what is there")
+        .sandbox(id)
+        .exception();
+  }
+
+  private static void checkLimit(int limit) {
+    if (limit < 1 || limit > MAX_LIMIT) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "a limit of " + limit + " is not possible",
+              "ask for 1 to " + MAX_LIMIT)
+          .exception();
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package dev.isola.store;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** SQLite in a folder of ours: one writer, a few readers. */
+final class SqliteDatabase implements Database {
+  private final FolderLock lock;
+  private final SqliteWriter writer;
+  private final SqliteReaders readers;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private SqliteDatabase(FolderLock lock, SqliteWriter writer, SqliteReaders readers) {
+    this.lock = lock;
+    this.writer = writer;
+    this.readers = readers;
+  }
+
+  static SqliteDatabase open(Path folder, Duration deadline, Migrations migrations) {
+    FolderLock lock = FolderLock.take(folder);
+    boolean opened = false;
+    try {
+      SqliteFile file = new SqliteFile(lock.folder(), deadline);
+      file.prepare();
+      SqliteDatabase database = open(lock, file, deadline, migrations);
+      opened = true;
+      return database;
+    } finally {
+      if (!opened) {
+        lock.close();
+      }
+    }
+  }
+
+  private static SqliteDatabase open(
+      FolderLock lock, SqliteFile file, Duration deadline, Migrations migrations) {
+    @Nullable Connection connection = null;
+    boolean opened = false;
+    try {
+      connection = file.writer();
+      connection.setAutoCommit(false);
+      migrations.apply(connection, file.failures().place());
+      connection.commit();
+      SqliteReaders readers = new SqliteReaders(file, deadline);
+      SqliteWriter writer = new SqliteWriter(connection, file.failures(), deadline);
+      opened = true;
+      return new SqliteDatabase(lock, writer, readers);
+    } catch (SQLException e) {
+      throw file.failures().of(e, false);
+    } finally {
+      if (!opened && connection != null) {
+        abandon(connection);
+      }
+    }
+  }
+
+  private static void abandon(Connection connection) {
+    try (connection) {
+      connection.rollback();
+    } catch (SQLException e) {
+      // What went wrong before is what counts.
+    }
+  }
+
+  @Override
+  public Dialect dialect() {
+    return Dialect.SQLITE;
+  }
+
+  @Override
+  public <T extends @Nullable Object> T read(Work<T> work) {
+    return readers.read(work);
+  }
+
+  @Override
+  public <T extends @Nullable Object> T write(Work<T> work) {
+    return writer.write(work);
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      // The writer last: who closes last folds the write-ahead log into the file.
+      try (lock;
+          writer;
+          readers) {
+        return;
+      }
+    }
+  }
+}

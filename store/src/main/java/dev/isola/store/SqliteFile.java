@@ -1,0 +1,163 @@
+package dev.isola.store;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.sqlite.SQLiteConfig;
+
+/**
+ * The file of the ledger: makes it, and looks at one that is there before anything may write to it.
+ */
+final class SqliteFile {
+  static final String NAME = "ledger.db";
+
+  /** "ISOL", at its place in the header of a SQLite file. */
+  private static final int APPLICATION_ID = 0x49534f4c;
+
+  private static final int APPLICATION_ID_OFFSET = 68;
+  private static final byte[] MAGIC = "SQLite format 3\0".getBytes(US_ASCII);
+
+  private final Path file;
+  private final SqliteFailures failures;
+  private final Duration deadline;
+
+  SqliteFile(Path folder, Duration deadline) {
+    this.file = folder.resolve(NAME);
+    this.failures = new SqliteFailures(file, deadline);
+    this.deadline = deadline;
+  }
+
+  SqliteFailures failures() {
+    return failures;
+  }
+
+  /** Makes the file, or checks the one that is there. The folder has to be ours. */
+  void prepare() {
+    if (file.toString().contains("?")) {
+      // The driver would take the rest for options.
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the folder of the ledger has a ? in its name: " + file.getParent(),
+              "name another folder")
+          .exception();
+    }
+    try {
+      if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+        check();
+      } else {
+        make();
+      }
+    } catch (IOException e) {
+      throw Failures.unreachable(failures.place(), e.toString(), e);
+    } catch (SQLException e) {
+      throw failures.of(e, false);
+    }
+  }
+
+  /** Opens a connection that writes: in WAL mode, and on disk before a commit returns. */
+  Connection writer() throws SQLException {
+    SQLiteConfig config = config();
+    config.setJournalMode(SQLiteConfig.JournalMode.WAL);
+    config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
+    config.setTransactionMode(SQLiteConfig.TransactionMode.IMMEDIATE);
+    config.setJournalSizeLimit(64 << 20);
+    return config.createConnection("jdbc:sqlite:" + file);
+  }
+
+  Connection reader() throws SQLException {
+    SQLiteConfig config = config();
+    config.setReadOnly(true);
+    return config.createConnection("jdbc:sqlite:" + file);
+  }
+
+  private SQLiteConfig config() {
+    SQLiteConfig config = new SQLiteConfig();
+    config.setBusyTimeout((int) Math.min(deadline.toMillis(), Integer.MAX_VALUE));
+    return config;
+  }
+
+  /**
+   * Makes it aside and puts it in place as a whole, so that a file of this name is always marked as
+   * ours, whenever we are killed. Specs may have secrets: only the owner reads it.
+   */
+  private void make() throws IOException, SQLException {
+    Path draft = file.resolveSibling(NAME + ".new");
+    for (String suffix : List.of("", "-journal", "-wal", "-shm")) {
+      Files.deleteIfExists(draft.resolveSibling(draft.getFileName() + suffix));
+    }
+    Files.createFile(
+        draft, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    try (Connection connection = config().createConnection("jdbc:sqlite:" + draft)) {
+      Sql.update(connection, "pragma application_id = " + APPLICATION_ID);
+    }
+    force(draft);
+    Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+    force(file.toAbsolutePath().getParent());
+  }
+
+  private static void force(@org.jspecify.annotations.Nullable Path path) throws IOException {
+    if (path != null) {
+      try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+        channel.force(true);
+      }
+    }
+  }
+
+  private void check() throws IOException, SQLException {
+    if (!Files.isRegularFile(file)) {
+      throw foreign("is not a file");
+    }
+    byte[] header = new byte[100];
+    int length;
+    try (InputStream in = Files.newInputStream(file)) {
+      length = in.readNBytes(header, 0, header.length);
+    }
+    if (!Arrays.equals(header, 0, Math.min(length, MAGIC.length), MAGIC, 0, Math.min(length, MAGIC.length))) {
+      throw foreign("is not a SQLite database");
+    }
+    if (length < header.length) {
+      throw failures.damaged("it has only " + length + " bytes", null);
+    }
+    if (ByteBuffer.wrap(header).getInt(APPLICATION_ID_OFFSET) != APPLICATION_ID) {
+      throw foreign("is a SQLite database of another program");
+    }
+    checkContent();
+  }
+
+  /** Reads all of it, through a connection that cannot write. */
+  private void checkContent() throws SQLException {
+    try (Connection connection = reader()) {
+      String verdict =
+          Sql.one(connection, "pragma quick_check(1)", row -> row.result().getString(1))
+              .orElse("no answer");
+      if (!verdict.equals("ok")) {
+        throw failures.damaged(verdict.replaceAll("\\s+", " "), null);
+      }
+    }
+  }
+
+  private SandboxException foreign(String how) {
+    return Fault.of(
+            ErrorCode.CONFLICT,
+            file + " " + how + ", not a ledger, and was left as it is",
+            "move it away, or name another folder")
+        .exception();
+  }
+}

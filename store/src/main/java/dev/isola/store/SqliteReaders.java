@@ -1,0 +1,114 @@
+package dev.isola.store;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.sqlite.ProgressHandler;
+
+/** A few connections that read. In WAL mode readers wait for nobody, so they run where they are. */
+final class SqliteReaders implements AutoCloseable {
+  private static final int COUNT = 4;
+
+  /** After how many steps of its machine SQLite asks whether to go on. */
+  private static final int STEPS = 10_000;
+
+  private final SqliteFailures failures;
+  private final Duration deadline;
+  private final List<Reader> all = new ArrayList<>();
+  private final BlockingQueue<Reader> free = new ArrayBlockingQueue<>(COUNT);
+  private volatile boolean closed;
+
+  /** A connection that gives up at its end. */
+  private static final class Reader extends ProgressHandler {
+    final Connection connection;
+    volatile long end;
+
+    Reader(Connection connection) throws SQLException {
+      this.connection = connection;
+      ProgressHandler.setHandler(connection, STEPS, this);
+    }
+
+    @Override
+    protected int progress() {
+      return System.nanoTime() - end > 0 ? 1 : 0;
+    }
+  }
+
+  SqliteReaders(SqliteFile file, Duration deadline) throws SQLException {
+    this.failures = file.failures();
+    this.deadline = deadline;
+    try {
+      for (int i = 0; i < COUNT; i++) {
+        Reader reader = new Reader(file.reader());
+        all.add(reader);
+        free.add(reader);
+      }
+    } catch (SQLException e) {
+      close();
+      throw e;
+    }
+  }
+
+  <T extends @Nullable Object> T read(Work<T> work) {
+    long end = System.nanoTime() + deadline.toNanos();
+    Reader reader = take();
+    try {
+      reader.end = end;
+      return work.run(reader.connection);
+    } catch (SQLException e) {
+      throw failures.of(e, false);
+    } finally {
+      free.add(reader);
+    }
+  }
+
+  private Reader take() {
+    try {
+      if (closed) {
+        throw Failures.closed(failures.place());
+      }
+      Reader reader = free.poll(deadline.toNanos(), TimeUnit.NANOSECONDS);
+      if (reader == null) {
+        throw Failures.tooSlow(failures.place(), deadline, null);
+      }
+      if (closed) {
+        free.add(reader);
+        throw Failures.closed(failures.place());
+      }
+      return reader;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Failures.cancelled(failures.place(), e);
+    }
+  }
+
+  /** Waits for those that read, which have their deadlines, and closes all. */
+  @Override
+  public void close() {
+    closed = true;
+    boolean interrupted = false;
+    int open = all.size();
+    while (open > 0) {
+      try {
+        Reader idle = free.poll(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        open--;
+        if (idle != null) {
+          idle.connection.close();
+        }
+      } catch (SQLException e) {
+        throw failures.of(e, false);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

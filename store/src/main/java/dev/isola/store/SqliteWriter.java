@@ -1,0 +1,173 @@
+package dev.isola.store;
+
+import dev.isola.spi.error.SandboxException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one writer of a SQLite file: a thread of its own that takes what waits, does it in one
+ * transaction and then answers everybody. Waiting for the disk is shared that way, and a virtual
+ * thread that writes is not stuck on its carrier in native code.
+ */
+final class SqliteWriter implements AutoCloseable {
+  private static final int MAX_BATCH = 64;
+  private static final int MAX_WAITING = 4096;
+
+  private final Connection connection;
+  private final SqliteFailures failures;
+  private final Duration deadline;
+  private final BlockingQueue<WriteJob<?>> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
+  private final Thread thread;
+  private volatile boolean closed;
+
+  SqliteWriter(Connection connection, SqliteFailures failures, Duration deadline) {
+    this.connection = connection;
+    this.failures = failures;
+    this.deadline = deadline;
+    this.thread = Thread.ofPlatform().name("isola-ledger-writer").daemon().start(this::run);
+  }
+
+  <T extends @Nullable Object> T write(Work<T> work) {
+    if (Thread.currentThread() == thread) {
+      // It would wait for itself.
+      throw new IllegalStateException("within a transaction use the parts that it is given");
+    }
+    long end = System.nanoTime() + deadline.toNanos();
+    WriteJob<T> job = new WriteJob<>(work);
+    try {
+      if (closed) {
+        throw Failures.closed(failures.place());
+      }
+      if (!waiting.offer(job, deadline.toNanos(), TimeUnit.NANOSECONDS)) {
+        throw Failures.tooSlow(failures.place(), deadline, null);
+      }
+      if (closed && job.abandon()) {
+        throw Failures.closed(failures.place());
+      }
+      if (job.await(end - System.nanoTime())) {
+        return job.answer();
+      }
+      throw job.abandon()
+          ? Failures.tooSlow(failures.place(), deadline, null)
+          : Failures.outcomeUnknown(failures.place(), null);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw job.abandon()
+          ? Failures.cancelled(failures.place(), e)
+          : Failures.outcomeUnknown(failures.place(), e);
+    }
+  }
+
+  private void run() {
+    List<WriteJob<?>> batch = new ArrayList<>();
+    while (true) {
+      try {
+        WriteJob<?> first = waiting.poll(closed ? 0 : 100, TimeUnit.MILLISECONDS);
+        if (first == null) {
+          if (closed) {
+            return;
+          }
+          continue;
+        }
+        batch.add(first);
+        waiting.drainTo(batch, MAX_BATCH - 1);
+        batch.removeIf(job -> !job.begin());
+        runBatch(batch);
+      } catch (InterruptedException e) {
+        // Only close ends this thread.
+      } finally {
+        batch.clear();
+      }
+    }
+  }
+
+  private void runBatch(List<WriteJob<?>> batch) {
+    if (batch.size() > 1 && runTogether(batch)) {
+      return;
+    }
+    batch.forEach(job -> runTogether(List.of(job)));
+  }
+
+  /**
+   * Runs jobs in one transaction, each in a savepoint: one that throws is undone alone. When the
+   * database itself fails, everything is undone; then returns false if it is worth trying each by
+   * itself, and answers with the failure if there is only one.
+   */
+  private boolean runTogether(List<WriteJob<?>> jobs) {
+    boolean committing = false;
+    try {
+      for (WriteJob<?> job : jobs) {
+        if (jobs.size() == 1) {
+          job.run(connection);
+          if (job.hasFailed()) {
+            connection.rollback();
+            job.done();
+            return true;
+          }
+        } else {
+          Sql.update(connection, "savepoint job");
+          job.run(connection);
+          if (job.hasFailed()) {
+            Sql.update(connection, "rollback to job");
+          }
+          Sql.update(connection, "release job");
+        }
+      }
+      committing = true;
+      connection.commit();
+      jobs.forEach(WriteJob::done);
+      return true;
+    } catch (SQLException e) {
+      rollback();
+      if (jobs.size() > 1 && !committing) {
+        return false;
+      }
+      SandboxException failure = failures.of(e, committing);
+      jobs.forEach(job -> job.fail(failure));
+      return true;
+    }
+  }
+
+  private void rollback() {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      // SQLite has rolled back by itself, which it does when a disk is full.
+    }
+  }
+
+  /** Does what waits, then closes the connection. */
+  @Override
+  public void close() {
+    closed = true;
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    for (WriteJob<?> late : waiting) {
+      if (late.begin()) {
+        late.fail(Failures.closed(failures.place()));
+      }
+    }
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      throw failures.of(e, false);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.isola.store;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Something to write and what came of it. It is either begun or given up, never both. */
+final class WriteJob<T extends @Nullable Object> {
+  private enum Stage {
+    WAITING,
+    BEGUN,
+    ABANDONED
+  }
+
+  private final Work<T> work;
+  private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
+  private final CountDownLatch answered = new CountDownLatch(1);
+  private @Nullable T result;
+  private @Nullable RuntimeException failure;
+
+  WriteJob(Work<T> work) {
+    this.work = work;
+  }
+
+  boolean begin() {
+    return stage.compareAndSet(Stage.WAITING, Stage.BEGUN);
+  }
+
+  boolean abandon() {
+    return stage.compareAndSet(Stage.WAITING, Stage.ABANDONED);
+  }
+
+  /** Runs the work; what the work itself throws is kept for its caller. */
+  void run(Connection connection) throws SQLException {
+    failure = null;
+    try {
+      result = work.run(connection);
+    } catch (Bound.Carried e) {
+      throw e.error();
+    } catch (RuntimeException e) {
+      failure = e;
+    } catch (Error e) {
+      failure = new IllegalStateException("the work of a transaction failed badly", e);
+    }
+  }
+
+  boolean hasFailed() {
+    return failure != null;
+  }
+
+  /** Lets the caller go on. */
+  void done() {
+    answered.countDown();
+  }
+
+  void fail(RuntimeException why) {
+    failure = why;
+    done();
+  }
+
+  boolean await(long nanos) throws InterruptedException {
+    return answered.await(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Returns the result once {@link #await} said that there is one. */
+  @SuppressWarnings("NullAway") // The result is null only where T may be.
+  T answer() {
+    if (failure != null) {
+      throw failure;
+    }
+    return result;
+  }
+}

@@ -1,0 +1,251 @@
+package dev.isola.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.DeadlineExceeded;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Internal;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.LimitExceeded;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.SandboxException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is particular to PostgreSQL: connections, refusals, deadlocks, durability. */
+class PostgresBehaviourTest {
+  private final PostgresTestDatabase database = new PostgresTestDatabase();
+  LedgerConfig config;
+  SqlLedger ledger;
+
+  @BeforeEach
+  void open() {
+    config = database.fresh().withDeadline(Duration.ofMillis(800));
+    ledger = Ledgers.open(config, Migrations.all());
+  }
+
+  @AfterEach
+  void close() {
+    ledger.close();
+    database.remove(config);
+  }
+
+  private LedgerConfig.Server server() {
+    return (LedgerConfig.Server) config.location();
+  }
+
+  private Ledger open(String url, String user, String password) {
+    return Ledgers.open(
+        new LedgerConfig(
+            new LedgerConfig.Server(url, user, Secret.of(password), "isola", 2),
+            Duration.ofMillis(800),
+            Duration.ZERO));
+  }
+
+  /** Has the database itself fail with a state. */
+  private SandboxException failing(String state) {
+    try {
+      ledger
+          .database()
+          .write(
+              c ->
+                  Sql.update(
+                      c,
+                      "do $$ begin raise exception 'row (secret)' using errcode = '"
+                          + state
+                          + "'; end $$"));
+    } catch (SandboxException e) {
+      return e;
+    }
+    throw new AssertionError("it did not fail");
+  }
+
+  @Test
+  void aCommitIsOnDiskBeforeItReturns() {
+    // The server of the tests has it off.
+    String setting =
+        ledger
+            .database()
+            .write(
+                c ->
+                    Sql.one(
+                            c,
+                            "select current_setting('synchronous_commit') as value",
+                            row -> row.text("value"))
+                        .orElseThrow());
+    assertThat(setting).isEqualTo("on");
+  }
+
+  @Test
+  void failuresHaveTheTypeOfTheirCauseAndNoValues() {
+    assertThat(failing("53100")).isInstanceOf(LimitExceeded.class);
+    assertThat(failing("53100").code()).isEqualTo(ErrorCode.DISK_FULL);
+    assertThat(failing("53300").code()).isEqualTo(ErrorCode.RESOURCE_LIMIT);
+    assertThat(failing("57P03")).isInstanceOf(ProviderUnavailable.class);
+    assertThat(failing("57014")).isInstanceOf(DeadlineExceeded.class);
+    assertThat(failing("40P01")).isInstanceOf(DeadlineExceeded.class);
+    assertThat(failing("22012")).isInstanceOf(Internal.class);
+    assertThat(failing("22012")).hasMessageContaining("22012");
+    assertThat(failing("22012").getMessage()).doesNotContain("secret").doesNotContain("raise");
+    ledger.settings().put("still", "alive", "yes");
+  }
+
+  @Test
+  void aWrongPasswordHostDatabaseOrUrlIsClearAndNotShown() {
+    String url = server().url();
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> open(url.replaceFirst("postgres$", "nothere"), "postgres", "x"))
+        .withMessageContaining("let us in");
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> open(url, "nobody", "hunter2"))
+        .withMessageNotContaining("hunter2");
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(
+            () -> open("jdbc:postgresql://127.0.0.1:1/x?password=hunter2", "postgres", "hunter2"))
+        .withMessageContaining("127.0.0.1:1/x")
+        .withMessageNotContaining("hunter2");
+    assertThatExceptionOfType(InvalidRequest.class)
+        .isThrownBy(() -> open("jdbc:mysql://x/y?password=hunter2", "postgres", "hunter2"))
+        .withMessageNotContaining("hunter2");
+  }
+
+  @Test
+  void aSchemaOfAnotherProgramIsLeftAlone() throws SQLException {
+    LedgerConfig foreign = database.fresh();
+    String schema = PostgresTestDatabase.schema(foreign);
+    PostgresTestDatabase.execute("create schema " + schema);
+    PostgresTestDatabase.execute("create table " + schema + ".theirs (a text)");
+
+    assertThatExceptionOfType(Conflict.class)
+        .isThrownBy(() -> Ledgers.open(foreign))
+        .withMessageContaining("another program")
+        .withMessageContaining(schema);
+
+    PostgresTestDatabase.execute("insert into " + schema + ".theirs values ('x')");
+    database.remove(foreign);
+  }
+
+  @Test
+  void serversThatStartTogetherMakeOneSchema() throws InterruptedException {
+    LedgerConfig shared = database.fresh();
+    List<Long> last =
+        LedgerContract.inThreads(
+            4,
+            () -> {
+              try (Ledger each = Ledgers.open(shared)) {
+                return each.events().append(LedgerContract.event("a", "x")).number();
+              }
+            });
+    assertThat(last).containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
+    database.remove(shared);
+  }
+
+  @Test
+  void aDeadlockIsTriedAgain() throws InterruptedException {
+    ledger.settings().put("a", "one", "0");
+    ledger.settings().put("a", "two", "0");
+    // The server looks for deadlocks after a second: the deadline has to be longer.
+    LedgerConfig patient = config.withDeadline(Duration.ofSeconds(10));
+    try (Ledger ledger = Ledgers.open(patient)) {
+      CyclicBarrier both = new CyclicBarrier(2);
+      AtomicInteger runs = new AtomicInteger();
+      LedgerContract.together(
+          List.<Callable<Boolean>>of(
+              () -> crosswise(ledger, "one", "two", both, runs),
+              () -> crosswise(ledger, "two", "one", both, runs)));
+      assertThat(runs).hasValue(3);
+      assertThat(ledger.settings().all("a").values()).containsOnly("1");
+    }
+  }
+
+  private static boolean crosswise(
+      Ledger ledger, String first, String second, CyclicBarrier both, AtomicInteger runs) {
+    AtomicInteger mine = new AtomicInteger();
+    return ledger.atomically(
+        parts -> {
+          runs.incrementAndGet();
+          parts.settings().put("a", first, "1");
+          if (mine.incrementAndGet() == 1) {
+            meet(both);
+          }
+          parts.settings().put("a", second, "1");
+          return true;
+        });
+  }
+
+  private static void meet(CyclicBarrier barrier) {
+    try {
+      barrier.await();
+    } catch (InterruptedException | java.util.concurrent.BrokenBarrierException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void aWriteThatWaitsTooLongEndsAndWritesNothing() throws InterruptedException {
+    CountDownLatch holding = new CountDownLatch(1);
+    CountDownLatch letGo = new CountDownLatch(1);
+    Thread holder =
+        Thread.ofVirtual()
+            .start(
+                () ->
+                    ledger.atomically(
+                        parts -> {
+                          parts.events().append(LedgerContract.event("a", "held"));
+                          holding.countDown();
+                          try {
+                            letGo.await();
+                          } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                          }
+                          return true;
+                        }));
+    holding.await();
+    try {
+      assertThatExceptionOfType(DeadlineExceeded.class)
+          .isThrownBy(() -> ledger.events().append(LedgerContract.event("a", "late")));
+      // What does not touch the same row goes on meanwhile.
+      ledger.settings().put("a", "b", "c");
+    } finally {
+      letGo.countDown();
+      holder.join();
+    }
+    assertThat(ledger.events().after(0, 9)).extracting(Event::type).containsExactly("held");
+  }
+
+  @Test
+  void brokenConnectionsAreReplaced() throws SQLException {
+    ledger.settings().put("a", "b", "1");
+    PostgresTestDatabase.execute(
+        "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
+            + " where application_name like 'isola %'; end $$");
+    // The one that is cut off may fail, by its name; the next is served.
+    try {
+      ledger.settings().put("a", "b", "2");
+    } catch (ProviderUnavailable e) {
+      assertThat(e).hasMessageContaining("cannot be used now");
+    }
+    ledger.settings().put("a", "b", "3");
+    assertThat(ledger.settings().get("a", "b")).contains("3");
+  }
+
+  @Test
+  void closedIsSaid() {
+    ledger.close();
+    ledger.close();
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> ledger.settings().get("a", "b"))
+        .withMessageContaining("closed");
+  }
+}

@@ -1,0 +1,57 @@
+package dev.isola.store;
+
+import org.junit.jupiter.api.Nested;
+
+/** Every suite on PostgreSQL. */
+class PostgresLedgerTest {
+  private static final TestDatabase POSTGRESQL = new PostgresTestDatabase();
+
+  @Nested
+  class OfSandboxes extends SandboxesContract {
+    OfSandboxes() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
+  class OfExpiryAndPool extends ExpiryAndPoolContract {
+    OfExpiryAndPool() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
+  class OfEvents extends EventsContract {
+    OfEvents() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
+  class OfKeysAndSettings extends KeysAndSettingsContract {
+    OfKeysAndSettings() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
+  class OfMigrations extends MigrationsContract {
+    OfMigrations() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
+  class OfRaces extends RacesContract {
+    OfRaces() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
+  class OfCrashes extends CrashContract {
+    OfCrashes() {
+      super(POSTGRESQL);
+    }
+  }
+}

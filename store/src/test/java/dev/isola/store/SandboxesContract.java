@@ -1,0 +1,308 @@
+package dev.isola.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.NotFound;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Writing, reading, changing and listing sandboxes. */
+abstract class SandboxesContract extends LedgerContract {
+
+  SandboxesContract(TestDatabase database) {
+    super(database);
+  }
+
+  private static SandboxEntry full() {
+    return intent("full")
+        .tenant("red")
+        .spec("{\"env\":{\"A\":\"ü\\u0000😀\"}}", "h1")
+        .provider("bubblewrap", Isolation.CONTAINER)
+        .expiresAt(NOW.plusSeconds(60))
+        .idleTimeout(Duration.ofMillis(1500))
+        .warm(true)
+        .pooled(true)
+        .cause("because\tof\n\\this")
+        .attempt(new Attempt("docker", "not\tthere\n", NOW))
+        .attempt(new Attempt("gvisor", "", NOW.plusNanos(1_999)))
+        .label("team", "a=b\tc")
+        .label("", "")
+        .build();
+  }
+
+  @Test
+  void everyFieldComesBack() {
+    SandboxEntry stored = ledger.sandboxes().insert(full());
+
+    assertThat(stored).isEqualTo(full().withRevision(1));
+    assertThat(ledger.sandboxes().find(stored.id())).contains(stored);
+    reopen();
+    assertThat(ledger.sandboxes().find(stored.id())).contains(stored);
+  }
+
+  @Test
+  void emptyFieldsComeBackEmpty() {
+    SandboxEntry stored = ledger.sandboxes().insert(intent("bare").build());
+
+    SandboxEntry found = ledger.sandboxes().find(id("bare")).orElseThrow();
+    assertThat(found).isEqualTo(stored);
+    assertThat(found.expiresAt()).isEmpty();
+    assertThat(found.idleTimeout()).isEmpty();
+    assertThat(found.cause()).isEmpty();
+    assertThat(found.attempts()).isEmpty();
+    assertThat(found.labels()).isEmpty();
+    assertThat(ledger.sandboxes().find(id("nobody"))).isEmpty();
+  }
+
+  @Test
+  void timesHaveMicrosecondsAndFarOnesFit() {
+    SandboxEntry stored =
+        ledger
+            .sandboxes()
+            .insert(
+                intent("far")
+                    .updatedAt(NOW.plusNanos(999))
+                    .expiresAt(Instant.MAX)
+                    .idleTimeout(Duration.ofSeconds(Long.MAX_VALUE))
+                    .build());
+
+    SandboxEntry found = ledger.sandboxes().find(stored.id()).orElseThrow();
+    assertThat(found.updatedAt()).isEqualTo(NOW);
+    assertThat(found.expiresAt().orElseThrow()).isAfter(Instant.parse("+40000-01-01T00:00:00Z"));
+    written(ledger.sandboxes().update(found.moved(SandboxState.RUNNING, NOW)));
+    assertThat(ledger.sandboxes().touch(Map.of(stored.id(), NOW.plusSeconds(1)))).isEqualTo(1);
+    assertThat(ledger.sandboxes().expired(NOW.plus(Duration.ofDays(36_500)), 10)).isEmpty();
+  }
+
+  @Test
+  void textThatADatabaseCannotHoldIsReplacedNotRefused() {
+    SandboxEntry stored =
+        ledger.sandboxes().insert(intent("odd").cause("nul \0 half \ud83d end").build());
+
+    assertThat(ledger.sandboxes().find(stored.id()).orElseThrow().cause())
+        .contains("nul \ufffd half \ufffd end");
+  }
+
+  @Test
+  void secondOfTheSameIdIsRefused() {
+    SandboxEntry first = ledger.sandboxes().insert(intent("one").build());
+
+    assertThatExceptionOfType(Conflict.class)
+        .isThrownBy(() -> ledger.sandboxes().insert(intent("one").tenant("other").build()))
+        .satisfies(e -> assertThat(e.sandbox()).contains(id("one")));
+    assertThat(ledger.sandboxes().find(id("one"))).contains(first);
+    assertThat(ledger.sandboxes().transitions(id("one"))).hasSize(1);
+  }
+
+  @Test
+  void onlyAnIntentIsInserted() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () -> ledger.sandboxes().insert(intent("x").state(SandboxState.RUNNING).build()));
+  }
+
+  /** Ways to get to each state. */
+  private static Map<SandboxState, List<SandboxState>> ways() {
+    Map<SandboxState, List<SandboxState>> ways = new EnumMap<>(SandboxState.class);
+    ways.put(SandboxState.CREATING, List.of());
+    ways.put(SandboxState.RUNNING, List.of(SandboxState.RUNNING));
+    ways.put(SandboxState.PAUSED, List.of(SandboxState.RUNNING, SandboxState.PAUSED));
+    ways.put(SandboxState.STOPPED, List.of(SandboxState.RUNNING, SandboxState.STOPPED));
+    ways.put(SandboxState.ERROR, List.of(SandboxState.ERROR));
+    ways.put(SandboxState.TERMINATING, List.of(SandboxState.TERMINATING));
+    ways.put(
+        SandboxState.DESTROYED, List.of(SandboxState.TERMINATING, SandboxState.DESTROYED));
+    return ways;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyLegalStepIsTakenAndEveryOtherRefused(SandboxState from) {
+    for (SandboxState to : SandboxState.values()) {
+      String name = ("s" + to).toLowerCase(java.util.Locale.ROOT);
+      SandboxEntry entry = ledger.sandboxes().insert(intent(name).build());
+      for (SandboxState step : ways().getOrDefault(from, List.of())) {
+        entry = written(ledger.sandboxes().update(entry.moved(step, NOW)));
+      }
+      SandboxEntry before = entry;
+      int history = ledger.sandboxes().transitions(entry.id()).size();
+
+      if (from == to || from.mayBecome(to)) {
+        SandboxEntry after = written(ledger.sandboxes().update(before.moved(to, NOW, "why")));
+        assertThat(after.revision()).isEqualTo(before.revision() + 1);
+        assertThat(ledger.sandboxes().find(entry.id())).contains(after);
+        assertThat(ledger.sandboxes().transitions(entry.id()))
+            .hasSize(history + (from == to ? 0 : 1));
+      } else {
+        assertThatExceptionOfType(Conflict.class)
+            .as(from + " to " + to)
+            .isThrownBy(() -> ledger.sandboxes().update(before.moved(to, NOW)))
+            .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.ILLEGAL_STATE));
+        assertThat(ledger.sandboxes().find(entry.id())).contains(before);
+        assertThat(ledger.sandboxes().transitions(entry.id())).hasSize(history);
+      }
+    }
+  }
+
+  @Test
+  void whoComesSecondIsToldAndOverwritesNothing() {
+    SandboxEntry entry = running("cas", b -> b);
+    SandboxEntry first =
+        written(ledger.sandboxes().update(entry.moved(SandboxState.PAUSED, NOW, "first")));
+
+    Update second = ledger.sandboxes().update(entry.moved(SandboxState.STOPPED, NOW, "second"));
+
+    assertThat(second).isEqualTo(new Update.Lost(first));
+    assertThat(ledger.sandboxes().find(entry.id())).contains(first);
+    assertThat(ledger.sandboxes().transitions(entry.id())).hasSize(3);
+  }
+
+  @Test
+  void updateOfNobodyIsNotFound() {
+    assertThatExceptionOfType(NotFound.class)
+        .isThrownBy(() -> ledger.sandboxes().update(intent("nobody").build()));
+  }
+
+  @Test
+  void historyHasEveryStepWithTimeAndCause() {
+    SandboxEntry entry = running("h", b -> b);
+    entry = written(ledger.sandboxes().update(entry.toBuilder().tenant("t").build()));
+    written(
+        ledger
+            .sandboxes()
+            .update(entry.moved(SandboxState.ERROR, NOW.plusSeconds(9), "the agent is gone")));
+
+    assertThat(ledger.sandboxes().transitions(id("h")))
+        .containsExactly(
+            new Transition(1, Optional.empty(), SandboxState.CREATING, NOW, Optional.empty()),
+            new Transition(
+                2,
+                Optional.of(SandboxState.CREATING),
+                SandboxState.RUNNING,
+                NOW,
+                Optional.empty()),
+            new Transition(
+                4,
+                Optional.of(SandboxState.RUNNING),
+                SandboxState.ERROR,
+                NOW.plusSeconds(9),
+                Optional.of("the agent is gone")));
+    assertThat(ledger.sandboxes().transitions(id("nobody"))).isEmpty();
+  }
+
+  @Test
+  void listsPageByPageInTheOrderOfCreation() {
+    List<String> expected = new ArrayList<>();
+    for (int i = 0; i < 25; i++) {
+      // Some at the same time: then the id decides.
+      String name = "s" + (char) ('a' + i);
+      ledger
+          .sandboxes()
+          .insert(
+              SandboxEntry.intent(
+                      id(name), "{}", "h", "memory", Isolation.VM, NOW.plusSeconds(i / 3))
+                  .build());
+      expected.add(name);
+    }
+
+    List<String> seen = new ArrayList<>();
+    String cursor = "";
+    int pages = 0;
+    do {
+      Page page = ledger.sandboxes().list(SandboxFilter.ALL, cursor, 4);
+      page.entries().forEach(entry -> seen.add(entry.id().value()));
+      cursor = page.next().orElse("");
+      if (pages++ == 2) {
+        // What changes or comes later does not move what is there.
+        ledger.sandboxes().insert(intent("zlate").build().toBuilder().build());
+        SandboxEntry first = ledger.sandboxes().find(id("sa")).orElseThrow();
+        written(ledger.sandboxes().update(first.moved(SandboxState.RUNNING, NOW)));
+      }
+    } while (!cursor.isEmpty());
+
+    assertThat(seen).containsExactlyElementsOf(expected);
+  }
+
+  @Test
+  void filtersNarrow() {
+    running("a", b -> b.tenant("red").label("team", "x").label("env", "p"));
+    running("b", b -> b.tenant("red").provider("docker", Isolation.CONTAINER).label("team", "y"));
+    running("c", b -> b.pooled(true));
+    ledger.sandboxes().insert(intent("d").label("team", "x").build());
+    SandboxEntry gone = running("e", b -> b.tenant("red"));
+    gone = written(ledger.sandboxes().update(gone.moved(SandboxState.TERMINATING, NOW)));
+    written(ledger.sandboxes().update(gone.moved(SandboxState.DESTROYED, NOW)));
+
+    assertThat(names(SandboxFilter.ALL)).isEqualTo("abcde");
+    assertThat(names(SandboxFilter.ALL.tenant("red"))).isEqualTo("abe");
+    assertThat(names(SandboxFilter.ALL.tenant(""))).isEqualTo("cd");
+    assertThat(names(SandboxFilter.ALL.notDestroyed())).isEqualTo("abcd");
+    assertThat(names(SandboxFilter.ALL.states(SandboxState.CREATING, SandboxState.DESTROYED)))
+        .isEqualTo("de");
+    assertThat(names(SandboxFilter.ALL.provider("docker"))).isEqualTo("b");
+    assertThat(names(SandboxFilter.ALL.label("team", "x"))).isEqualTo("ad");
+    assertThat(names(SandboxFilter.ALL.label("team", "x").label("env", "p"))).isEqualTo("a");
+    assertThat(names(SandboxFilter.ALL.label("team", "z"))).isEmpty();
+    assertThat(names(SandboxFilter.ALL.pooled(true))).isEqualTo("c");
+    assertThat(names(SandboxFilter.ALL.pooled(false).tenant("red").notDestroyed()))
+        .isEqualTo("ab");
+  }
+
+  private String names(SandboxFilter filter) {
+    StringBuilder names = new StringBuilder();
+    ledger.sandboxes().list(filter, "", 100).entries().forEach(e -> names.append(e.id()));
+    return names.toString();
+  }
+
+  @Test
+  void filterFollowsLabelsThatChange() {
+    SandboxEntry entry = running("l", b -> b.label("team", "x"));
+    written(ledger.sandboxes().update(entry.toBuilder().labels(Map.of("team", "y")).build()));
+
+    assertThat(names(SandboxFilter.ALL.label("team", "x"))).isEmpty();
+    assertThat(names(SandboxFilter.ALL.label("team", "y"))).isEqualTo("l");
+  }
+
+  @Test
+  void wrongCursorsAndLimitsAreRefused() {
+    for (String cursor : List.of("x", "####", "MTox", "MToxOkFC")) {
+      assertThatExceptionOfType(InvalidRequest.class)
+          .isThrownBy(() -> ledger.sandboxes().list(SandboxFilter.ALL, cursor, 1));
+    }
+    for (int limit : new int[] {0, -1, Sandboxes.MAX_LIMIT + 1}) {
+      assertThatExceptionOfType(InvalidRequest.class)
+          .isThrownBy(() -> ledger.sandboxes().list(SandboxFilter.ALL, "", limit));
+      assertThatExceptionOfType(InvalidRequest.class)
+          .isThrownBy(() -> ledger.sandboxes().expired(NOW, limit));
+    }
+  }
+
+  @Test
+  void purgeForgetsOldDestroyedOnesOnly() {
+    running("kept", b -> b.label("a", "b"));
+    SandboxEntry gone = running("gone", b -> b.label("a", "b"));
+    gone = written(ledger.sandboxes().update(gone.moved(SandboxState.TERMINATING, NOW)));
+    written(ledger.sandboxes().update(gone.moved(SandboxState.DESTROYED, NOW)));
+
+    assertThat(ledger.sandboxes().purge(NOW)).isZero();
+    assertThat(ledger.sandboxes().purge(NOW.plusSeconds(1))).isEqualTo(1);
+    assertThat(names(SandboxFilter.ALL)).isEqualTo("kept");
+    assertThat(names(SandboxFilter.ALL.label("a", "b"))).isEqualTo("kept");
+    assertThat(ledger.sandboxes().transitions(id("gone"))).isEmpty();
+  }
+}

@@ -1,0 +1,217 @@
+package dev.isola.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.DeadlineExceeded;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.LimitExceeded;
+import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.ProviderUnavailable;
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is particular to SQLite: one owner, one writer, durability, deadlines, a full disk. */
+class SqliteBehaviourTest {
+  @TempDir Path folder;
+  SqlLedger ledger;
+
+  @BeforeEach
+  void open() {
+    ledger =
+        Ledgers.open(
+            LedgerConfig.in(folder).withDeadline(Duration.ofMillis(500)), Migrations.all());
+  }
+
+  @AfterEach
+  void close() {
+    ledger.close();
+  }
+
+  private String pragma(String name) {
+    return ledger
+        .database()
+        .write(
+            c -> Sql.one(c, "pragma " + name, row -> row.result().getString(1)).orElseThrow());
+  }
+
+  @Test
+  void aCommitIsOnDiskBeforeItReturns() {
+    assertThat(pragma("journal_mode")).isEqualTo("wal");
+    assertThat(pragma("synchronous")).isEqualTo("2");
+  }
+
+  @Test
+  void aSecondOwnerIsRefusedWithThePidOfTheFirst() throws IOException, InterruptedException {
+    String pid = Long.toString(ProcessHandle.current().pid());
+    assertThatExceptionOfType(Conflict.class)
+        .isThrownBy(() -> Ledgers.open(LedgerConfig.in(folder)))
+        .withMessageContaining("pid " + pid)
+        .withMessageContaining(folder.toRealPath().toString());
+
+    // Also from another process, and also after a refusal in this one.
+    Process other =
+        new ProcessBuilder(
+                List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "--enable-native-access=ALL-UNNAMED",
+                    "-cp",
+                    String.join(File.pathSeparator, System.getProperty("java.class.path")),
+                    CrashChild.class.getName(),
+                    "x",
+                    "honest",
+                    folder.toString()))
+            .redirectErrorStream(true)
+            .redirectOutput(Redirect.PIPE)
+            .start();
+    String said = new String(other.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+    assertThat(other.waitFor()).isNotZero();
+    assertThat(said).contains("belongs to another Isola server, pid " + pid);
+    ledger.settings().put("still", "ours", "yes");
+  }
+
+  @Test
+  void theFolderIsFreeAfterClosing() {
+    ledger.close();
+    ledger.close();
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> ledger.settings().put("a", "b", "c"));
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> ledger.settings().get("a", "b"));
+    ledger = Ledgers.open(LedgerConfig.in(folder), Migrations.all());
+    ledger.settings().put("a", "b", "c");
+  }
+
+  @Test
+  void aFullDiskIsToldAndSurvived() {
+    ledger.settings().put("a", "b", "c");
+    String pages = pragma("page_count");
+    pragma("max_page_count = " + pages);
+    String much = "x".repeat(1 << 20);
+
+    assertThatExceptionOfType(LimitExceeded.class)
+        .isThrownBy(() -> ledger.settings().put("a", "big", much))
+        .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.DISK_FULL))
+        .satisfies(e -> assertThat(e.status()).isEqualTo(507));
+
+    assertThat(ledger.settings().all("a")).containsOnlyKeys("b");
+    pragma("max_page_count = 1000000");
+    ledger.settings().put("a", "big", much);
+    assertThat(ledger.settings().get("a", "big")).contains(much);
+  }
+
+  @Test
+  void aWriteThatWaitsTooLongIsGivenUpAndNotDoneLater() throws InterruptedException {
+    CountDownLatch holding = new CountDownLatch(1);
+    CountDownLatch letGo = new CountDownLatch(1);
+    AtomicReference<Throwable> holdersEnd = new AtomicReference<>();
+    Thread holder =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    ledger.atomically(
+                        parts -> {
+                          parts.settings().put("a", "holder", "1");
+                          holding.countDown();
+                          return awaitQuietly(letGo);
+                        });
+                  } catch (RuntimeException e) {
+                    holdersEnd.set(e);
+                  }
+                });
+    holding.await();
+
+    assertThatExceptionOfType(DeadlineExceeded.class)
+        .isThrownBy(() -> ledger.settings().put("a", "late", "1"))
+        .withMessageContaining("500 ms");
+    holder.join();
+    // It had begun, so nobody can say what came of it but the ledger.
+    assertThat(holdersEnd.get()).isInstanceOf(OutcomeUnknown.class);
+    letGo.countDown();
+    ledger.settings().put("a", "after", "1");
+    assertThat(ledger.settings().all("a")).containsOnlyKeys("after", "holder");
+  }
+
+  private static boolean awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+      return true;
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void anInterruptedCallIsCancelled() {
+    Thread.currentThread().interrupt();
+    assertThatExceptionOfType(DeadlineExceeded.class)
+        .isThrownBy(() -> ledger.settings().put("a", "b", "c"))
+        .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void aReadThatTakesTooLongEnds() {
+    String endless =
+        "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n";
+    assertThatExceptionOfType(DeadlineExceeded.class)
+        .isThrownBy(
+            () -> ledger.database().read(c -> Sql.list(c, endless, row -> row.number("x"))));
+    assertThat(ledger.settings().get("a", "b")).isEmpty();
+  }
+
+  @Test
+  void theLedgerItselfIsNotForUseWithinATransaction() {
+    assertThatIllegalStateException()
+        .isThrownBy(
+            () ->
+                ledger.atomically(
+                    parts -> {
+                      ledger.settings().put("a", "b", "c");
+                      return true;
+                    }));
+  }
+
+  @Test
+  void sweepPoolAndListsUseTheirIndexes() {
+    assertThat(plan("select * from sandbox where due_at <= 5 order by due_at limit 9"))
+        .contains("sandbox_due");
+    assertThat(
+            plan(
+                "select id from sandbox where pooled = 1 and state = 'RUNNING'"
+                    + " and spec_hash = 'a' and provider = 'b' and tenant in ('', 'c')"
+                    + " order by created_at, id limit 1"))
+        .contains("sandbox_pool")
+        .doesNotContain("TEMP B-TREE");
+    SandboxQuery alive =
+        SandboxQuery.of(SandboxFilter.ALL.states(SandboxState.RUNNING), "", 10);
+    assertThat(plan(alive.sql().replace("?", "1")))
+        .contains("sandbox_not_destroyed")
+        .doesNotContain("TEMP B-TREE");
+    assertThat(plan(SandboxQuery.of(SandboxFilter.ALL.tenant("a"), "", 10).sql().replace("?", "1")))
+        .contains("sandbox_by_tenant")
+        .doesNotContain("TEMP B-TREE");
+  }
+
+  private String plan(String sql) {
+    List<String> steps =
+        ledger
+            .database()
+            .read(c -> Sql.list(c, "explain query plan " + sql, row -> row.text("detail")));
+    return String.join("\n", steps);
+  }
+}

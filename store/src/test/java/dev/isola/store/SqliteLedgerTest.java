@@ -1,0 +1,57 @@
+package dev.isola.store;
+
+import org.junit.jupiter.api.Nested;
+
+/** Every suite on SQLite. */
+class SqliteLedgerTest {
+  private static final TestDatabase SQLITE = new SqliteTestDatabase();
+
+  @Nested
+  class OfSandboxes extends SandboxesContract {
+    OfSandboxes() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
+  class OfExpiryAndPool extends ExpiryAndPoolContract {
+    OfExpiryAndPool() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
+  class OfEvents extends EventsContract {
+    OfEvents() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
+  class OfKeysAndSettings extends KeysAndSettingsContract {
+    OfKeysAndSettings() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
+  class OfMigrations extends MigrationsContract {
+    OfMigrations() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
+  class OfRaces extends RacesContract {
+    OfRaces() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
+  class OfCrashes extends CrashContract {
+    OfCrashes() {
+      super(SQLITE);
+    }
+  }
+}

@@ -1,0 +1,11 @@
+package dev.isola.store;
+
+/** A real database for tests. */
+interface TestDatabase {
+
+  /** Returns where a ledger can be that is not there yet. */
+  LedgerConfig fresh();
+
+  /** Removes what is at a place that {@link #fresh} returned. */
+  void remove(LedgerConfig config);
+}
