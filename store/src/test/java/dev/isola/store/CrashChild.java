@@ -42,8 +42,7 @@ final class CrashChild {
             ? new LedgerConfig.Folder(Path.of(args[2]))
             : new LedgerConfig.Server(args[2], "postgres", Secret.of("postgres"), args[3], THREADS);
     LedgerConfig config =
-        new LedgerConfig(
-            location, LedgerConfig.DEFAULT_DEADLINE, LedgerConfig.DEFAULT_KEEP_KEYS);
+        new LedgerConfig(location, LedgerConfig.DEFAULT_DEADLINE, LedgerConfig.DEFAULT_KEEP_KEYS);
     try (Ledger ledger = Ledgers.open(config);
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       CrashChild child = new CrashChild(ledger, args[0]);

@@ -146,8 +146,7 @@ abstract class RacesContract extends LedgerContract {
     assertThat(renewed.size() + taken.size()).isEqualTo(count);
     for (SandboxEntry entry : all) {
       assertThat(ledger.sandboxes().find(entry.id()).orElseThrow().state())
-          .isEqualTo(
-              taken.contains(entry.id()) ? SandboxState.TERMINATING : SandboxState.RUNNING);
+          .isEqualTo(taken.contains(entry.id()) ? SandboxState.TERMINATING : SandboxState.RUNNING);
     }
     // Nothing is immortal: the sweep at the new end finds every one that is left.
     assertThat(ledger.sandboxes().expired(end, 1)).isEmpty();
@@ -170,8 +169,7 @@ abstract class RacesContract extends LedgerContract {
     assertThat(taken).isNotEmpty();
   }
 
-  private void renew(
-      SandboxId id, Instant until, Set<SandboxId> renewed, Set<SandboxId> refused) {
+  private void renew(SandboxId id, Instant until, Set<SandboxId> renewed, Set<SandboxId> refused) {
     SandboxEntry read = ledger.sandboxes().find(id).orElseThrow();
     while (true) {
       if (!SandboxEntry.isAlive(read.state())) {
@@ -209,8 +207,7 @@ abstract class RacesContract extends LedgerContract {
                 .sandboxes()
                 .touch(
                     all.stream()
-                        .collect(
-                            java.util.stream.Collectors.toMap(SandboxEntry::id, e -> now)));
+                        .collect(java.util.stream.Collectors.toMap(SandboxEntry::id, e -> now)));
           }
           return true;
         });

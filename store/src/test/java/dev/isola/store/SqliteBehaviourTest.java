@@ -44,8 +44,7 @@ class SqliteBehaviourTest {
   private String pragma(String name) {
     return ledger
         .database()
-        .write(
-            c -> Sql.one(c, "pragma " + name, row -> row.result().getString(1)).orElseThrow());
+        .write(c -> Sql.one(c, "pragma " + name, row -> row.result().getString(1)).orElseThrow());
   }
 
   @Test
@@ -77,7 +76,8 @@ class SqliteBehaviourTest {
             .redirectErrorStream(true)
             .redirectOutput(Redirect.PIPE)
             .start();
-    String said = new String(other.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+    String said =
+        new String(other.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
     assertThat(other.waitFor()).isNotZero();
     assertThat(said).contains("belongs to another Isola server, pid " + pid);
     ledger.settings().put("still", "ours", "yes");
@@ -197,8 +197,7 @@ class SqliteBehaviourTest {
                     + " order by created_at, id limit 1"))
         .contains("sandbox_pool")
         .doesNotContain("TEMP B-TREE");
-    SandboxQuery alive =
-        SandboxQuery.of(SandboxFilter.ALL.states(SandboxState.RUNNING), "", 10);
+    SandboxQuery alive = SandboxQuery.of(SandboxFilter.ALL.states(SandboxState.RUNNING), "", 10);
     assertThat(plan(alive.sql().replace("?", "1")))
         .contains("sandbox_not_destroyed")
         .doesNotContain("TEMP B-TREE");

@@ -1,0 +1,269 @@
+package dev.isola.engine;
+
+import dev.isola.engine.admission.Admission;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.Keys;
+import dev.isola.engine.config.Shutdown;
+import dev.isola.engine.event.EventLog;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.lifecycle.Book;
+import dev.isola.engine.lifecycle.Choosing;
+import dev.isola.engine.lifecycle.Creator;
+import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Ender;
+import dev.isola.engine.lifecycle.Expiry;
+import dev.isola.engine.lifecycle.Living;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.placing.Fallback;
+import dev.isola.engine.pool.WarmPool;
+import dev.isola.engine.reconcile.Reconciler;
+import dev.isola.engine.registry.Registry;
+import dev.isola.engine.selection.Selector;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Ledger;
+import dev.isola.store.Page;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Providers as one service that can be trusted: it chooses who makes a sandbox, writes down what it
+ * does before it does it, keeps some ready, takes them down when their time is up, and puts in
+ * order what a crash left behind.
+ */
+public final class Engine implements AutoCloseable {
+  private final Ledger ledger;
+  private final Book book;
+  private final Living living;
+  private final Ender ender;
+  private final Creator creator;
+  private final Expiry expiry;
+  private final Reconciler reconciler;
+  private final WarmPool pool;
+  private final EventLog events;
+  private final InstantSource clock;
+  private final Log log;
+  private final Shutdown shutdown;
+  private final List<Thread> loops = new ArrayList<>();
+  private volatile boolean closing;
+
+  private Engine(
+      Config config,
+      Ledger ledger,
+      Registry registry,
+      HealthMonitor health,
+      InstantSource clock,
+      Log log) {
+    this.ledger = ledger;
+    this.clock = clock;
+    this.log = log;
+    this.shutdown = config.get(Keys.SHUTDOWN);
+    Admission admission =
+        new Admission(config.capacity(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
+    events = new EventLog(ledger);
+    book = new Book(ledger, events, clock);
+    living = new Living(registry, admission);
+    ender = new Ender(book, registry, living);
+    creator =
+        new Creator(
+            new Choosing(new Selector(config.policy()), health::settled, new Fallback(clock, log)),
+            admission,
+            registry,
+            book,
+            ender,
+            living,
+            events,
+            clock);
+    expiry = new Expiry(ledger, book, ender, clock, log);
+    reconciler = new Reconciler(ledger, registry, book, ender, living, log);
+    pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
+  }
+
+  /**
+   * Opens an engine: puts in order what an earlier one left, then begins to look after it. The
+   * ledger, the registry and the monitor stay the caller's.
+   */
+  public static Engine open(
+      Config config,
+      Ledger ledger,
+      Registry registry,
+      HealthMonitor health,
+      InstantSource clock,
+      Log log) {
+    Engine engine = new Engine(config, ledger, registry, health, clock, log);
+    engine.reconciler.reconcile();
+    engine.every(config.get(Keys.EXPIRY_INTERVAL), "expiry", engine.expiry::sweep);
+    engine.every(config.get(Keys.RECONCILE_INTERVAL), "reconcile", engine.reconciler::reconcile);
+    engine.every(config.get(Keys.RECONCILE_INTERVAL), "pool", engine.pool::refill);
+    Thread.ofVirtual().name("isola-pool-fill").start(engine.pool::refill);
+    return engine;
+  }
+
+  private void every(Duration pause, String name, Runnable work) {
+    loops.add(
+        Thread.ofVirtual()
+            .name("isola-" + name)
+            .start(
+                () -> {
+                  try {
+                    while (true) {
+                      Thread.sleep(pause);
+                      attempt(name, work);
+                    }
+                  } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt(); // the engine closes
+                  }
+                }));
+  }
+
+  private void attempt(String name, Runnable work) {
+    try {
+      work.run();
+    } catch (SandboxException e) {
+      log.warning(name + " was not done: " + e.fault().what());
+    }
+  }
+
+  /**
+   * Makes a sandbox, or takes a warm one. When this returns, it is written down that it runs.
+   *
+   * @throws SandboxException when no provider may or can
+   */
+  public Delivery create(Order order) {
+    refuseWhenClosing();
+    return creator.create(order, pool);
+  }
+
+  /** Returns what is written down of a sandbox. */
+  public SandboxEntry entry(SandboxId id) {
+    return book.need(id);
+  }
+
+  public Page list(SandboxFilter filter, String after, int limit) {
+    return ledger.sandboxes().list(filter, after, limit);
+  }
+
+  /**
+   * Returns a sandbox to work with; using it counts as activity.
+   *
+   * @throws dev.isola.spi.error.NotFound when there never was one
+   * @throws dev.isola.spi.error.Gone when it is not there any more
+   */
+  public Sandbox sandbox(SandboxId id) {
+    Sandbox sandbox = living.of(book.need(id));
+    expiry.used(id);
+    return sandbox;
+  }
+
+  /** Lets a sandbox live for {@code fromNow}. What is written decides; then the sandbox is told. */
+  public SandboxEntry renew(SandboxId id, Duration fromNow) {
+    SandboxEntry entry =
+        book.change(
+            id,
+            current -> {
+              refuseUnlessAlive(current);
+              return current.toBuilder()
+                  .expiresAt(clock.instant().plus(fromNow))
+                  .updatedAt(clock.instant())
+                  .build();
+            });
+    if (entry.state() == SandboxState.RUNNING) {
+      living.of(entry).as(Renewing.class).ifPresent(one -> one.renew(fromNow));
+    }
+    return entry;
+  }
+
+  public SandboxEntry pause(SandboxId id, Pausing.PauseKind kind) {
+    SandboxState state =
+        kind == Pausing.PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
+    pausing(id).pause(kind);
+    return become(id, state);
+  }
+
+  public SandboxEntry resume(SandboxId id) {
+    pausing(id).resume();
+    return become(id, SandboxState.RUNNING);
+  }
+
+  private Pausing pausing(SandboxId id) {
+    SandboxEntry entry = book.need(id);
+    return living
+        .of(entry)
+        .as(Pausing.class)
+        .orElseThrow(() -> Capability.unsupported(entry.provider(), "pausing"));
+  }
+
+  private SandboxEntry become(SandboxId id, SandboxState state) {
+    return book.change(
+        id, current -> current.state() == state ? current : book.moved(current, state, null));
+  }
+
+  /** Destroys a sandbox; returns when nothing is left. Does nothing to one that is gone. */
+  public void destroy(SandboxId id, Destroy how) {
+    ender.end(id, how, "destroyed by its owner");
+  }
+
+  public EventLog events() {
+    return events;
+  }
+
+  public WarmPool pool() {
+    return pool;
+  }
+
+  private static void refuseUnlessAlive(SandboxEntry entry) {
+    if (entry.dueAt().isEmpty()
+        && entry.state() != SandboxState.RUNNING
+        && entry.state() != SandboxState.PAUSED
+        && entry.state() != SandboxState.STOPPED) {
+      throw Fault.of(
+              ErrorCode.SANDBOX_DESTROYED,
+              "sandbox " + entry.id() + " is " + entry.state() + " and cannot be renewed",
+              "create a new sandbox")
+          .sandbox(entry.id())
+          .exception();
+    }
+  }
+
+  private void refuseWhenClosing() {
+    if (closing) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "this Isola is shutting down",
+              "try again in a moment, or elsewhere")
+          .exception();
+    }
+  }
+
+  /** Stops looking after sandboxes; they go on, or are destroyed, as config says. */
+  @Override
+  public void close() {
+    closing = true;
+    loops.forEach(Thread::interrupt);
+    if (shutdown == Shutdown.DRAIN) {
+      drain();
+    }
+  }
+
+  private void drain() {
+    SandboxFilter filter = SandboxFilter.ALL.notDestroyed();
+    List<SandboxEntry> left = ledger.sandboxes().list(filter, "", 1000).entries();
+    for (SandboxEntry entry : left) {
+      attempt(
+          "ending sandbox " + entry.id(),
+          () -> ender.end(entry.id(), Destroy.FORCE, "the server was shut down"));
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.isola.engine.event;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.store.Event;
+import dev.isola.store.Ledger;
+import dev.isola.store.SandboxEntry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The events of the ledger, for who follows them: a reader remembers the number of the last one it
+ * saw and misses nothing, also across a restart.
+ */
+public final class EventLog {
+  /** Events that another process wrote are noticed this late; our own at once. */
+  private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
+
+  private final Ledger ledger;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition more = lock.newCondition();
+
+  public EventLog(Ledger ledger) {
+    this.ledger = ledger;
+  }
+
+  /** Returns the number of the last event; who begins to follow now begins after it. */
+  public long last() {
+    return ledger.events().last();
+  }
+
+  /** Returns events with larger numbers, in order; none when there are none yet. */
+  public List<Event> after(long number, int limit) {
+    return ledger.events().after(number, limit);
+  }
+
+  /** Like {@link #after}, but waits up to {@code patience} for the first. */
+  public List<Event> await(long number, int limit, Duration patience) throws InterruptedException {
+    long until = System.nanoTime() + patience.toNanos();
+    while (true) {
+      List<Event> events = after(number, limit);
+      long left = until - System.nanoTime();
+      if (!events.isEmpty() || left <= 0) {
+        return events;
+      }
+      pause(Math.min(left, LOOK_AGAIN.toNanos()), number);
+    }
+  }
+
+  /**
+   * Waits until a sandbox is in one of these states.
+   *
+   * @throws dev.isola.spi.error.NotFound when there is no such sandbox
+   * @throws dev.isola.spi.error.DeadlineExceeded when it is not within {@code patience}
+   */
+  public SandboxEntry waitForState(SandboxId id, Set<SandboxState> states, Duration patience)
+      throws InterruptedException {
+    long until = System.nanoTime() + patience.toNanos();
+    while (true) {
+      long seen = last();
+      SandboxEntry entry =
+          ledger
+              .sandboxes()
+              .find(id)
+              .orElseThrow(
+                  () ->
+                      Fault.of(
+                              ErrorCode.SANDBOX_NOT_FOUND,
+                              "there is no sandbox " + id,
+                              "list the sandboxes")
+                          .sandbox(id)
+                          .exception());
+      if (states.contains(entry.state())) {
+        return entry;
+      }
+      long left = until - System.nanoTime();
+      if (left <= 0) {
+        throw Fault.of(
+                ErrorCode.DEADLINE_EXCEEDED,
+                "sandbox " + id + " is " + entry.state() + " and not yet one of " + states,
+                "wait longer, or look at its events")
+            .sandbox(id)
+            .exception();
+      }
+      await(seen, 1, Duration.ofNanos(left));
+    }
+  }
+
+  /** Wakes who waits; called when something was written. */
+  public void written() {
+    lock.lock();
+    try {
+      more.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void pause(long nanos, long number) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      // Looked at again under the lock: what came in between has signalled nobody.
+      if (ledger.events().last() <= number) {
+        more.await(nanos, TimeUnit.NANOSECONDS);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,219 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.Grant;
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.event.EventLog;
+import dev.isola.engine.placing.Placement;
+import dev.isola.engine.registry.Registry;
+import dev.isola.engine.selection.Selection;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.Attempt;
+import dev.isola.store.SandboxEntry;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Makes sandboxes. The order never changes: the intent is written, then the sandbox is made, then
+ * it is written that it runs, and only then is it handed out. Whoever dies in between leaves
+ * something that is written down, and so can be found and removed.
+ */
+public final class Creator {
+  private static final Set<SandboxState> SETTLED =
+      EnumSet.complementOf(EnumSet.of(SandboxState.CREATING));
+
+  private final Choosing choosing;
+  private final Admission admission;
+  private final Registry registry;
+  private final Book book;
+  private final Ender ender;
+  private final Living living;
+  private final EventLog events;
+  private final InstantSource clock;
+
+  public Creator(
+      Choosing choosing,
+      Admission admission,
+      Registry registry,
+      Book book,
+      Ender ender,
+      Living living,
+      EventLog events,
+      InstantSource clock) {
+    this.choosing = choosing;
+    this.admission = admission;
+    this.registry = registry;
+    this.book = book;
+    this.ender = ender;
+    this.living = living;
+    this.events = events;
+    this.clock = clock;
+  }
+
+  /**
+   * Makes a sandbox, or takes a warm one.
+   *
+   * @throws SandboxException when no provider may or can; nothing is left then
+   */
+  public Delivery create(Order order, Warm warm) {
+    Selection selection = choosing.select(order.request());
+    if (!order.fixedId()) {
+      Optional<Book.Opened> claimed = warm.claim(order, selection);
+      if (claimed.isPresent()) {
+        return handOut(order, claimed.get());
+      }
+    }
+    return make(order, selection, false);
+  }
+
+  /** Makes a sandbox for the pool, which belongs to nobody yet. */
+  public Delivery createPooled(Order order) {
+    return make(order, choosing.select(order.request()), true);
+  }
+
+  private Delivery handOut(Order order, Book.Opened opened) {
+    return switch (opened) {
+      case Book.Opened.Before(SandboxId id, boolean same) -> again(order, id, same);
+      case Book.Opened.New(SandboxEntry entry) -> {
+        Sandbox sandbox = living.of(entry);
+        order
+            .request()
+            .spec()
+            .ttl()
+            .ifPresent(ttl -> sandbox.as(Renewing.class).ifPresent(one -> one.renew(ttl)));
+        yield new Delivery(entry, sandbox, false);
+      }
+    };
+  }
+
+  private Delivery make(Order order, Selection selection, boolean pooled) {
+    Optional<ProviderInfo> best = selection.best();
+    if (best.isEmpty()) {
+      // Nobody is tried; it says why nobody may.
+      return deliver(choosing.place(selection, name -> registry.get(name).create(spec(order))));
+    }
+    Grant grant = admission.admit(Resources.of(spec(order).limits()));
+    boolean kept = false;
+    living.begin(spec(order).id());
+    try {
+      Book.Opened opened = book.open(intent(order, best.get(), pooled), order.boundKey());
+      if (opened instanceof Book.Opened.Before(SandboxId id, boolean same)) {
+        return again(order, id, same);
+      }
+      SandboxEntry entry = ((Book.Opened.New) opened).entry();
+      Delivery delivery = make(new Making(entry, book, registry, spec(order)), selection);
+      living.keep(delivery.entry().id(), grant);
+      kept = true;
+      return delivery;
+    } finally {
+      living.made(spec(order).id());
+      if (!kept) {
+        grant.close();
+      }
+    }
+  }
+
+  private Delivery make(Making making, Selection selection) {
+    try {
+      Placement placement = choosing.place(selection, making::at);
+      SandboxEntry.Builder running =
+          making.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(clock.instant());
+      placement
+          .attempts()
+          .forEach(one -> running.attempt(new Attempt(one.provider(), one.reason(), one.at())));
+      Optional<SandboxEntry> stored = book.write(making.entry(), running.build());
+      if (stored.isEmpty()) {
+        throw endedMeanwhile(making.entry().id());
+      }
+      living.keep(placement.sandbox());
+      return new Delivery(stored.get(), placement.sandbox(), false);
+    } catch (SandboxException e) {
+      clean(making.entry().id(), e);
+      throw e;
+    }
+  }
+
+  /** The same order once more: its sandbox is waited for, not made a second time. */
+  private Delivery again(Order order, SandboxId id, boolean same) {
+    if (!same) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "the idempotency key was used before, for another request",
+              "use a new key for a new request")
+          .sandbox(id)
+          .exception();
+    }
+    try {
+      SandboxEntry entry = events.waitForState(id, SETTLED, spec(order).startupTimeout());
+      return new Delivery(entry, living.of(entry), true);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(ErrorCode.CANCELLED, "interrupted while sandbox " + id + " was made", "")
+          .sandbox(id)
+          .exception(e);
+    }
+  }
+
+  private SandboxEntry intent(Order order, ProviderInfo best, boolean pooled) {
+    Instant now = clock.instant();
+    SandboxSpec spec = spec(order);
+    SandboxEntry.Builder intent =
+        SandboxEntry.intent(
+                spec.id(),
+                SpecText.of(spec),
+                SpecText.hash(spec),
+                best.name(),
+                best.isolation(),
+                now)
+            .tenant(order.tenant())
+            .labels(order.labels())
+            .expiresAt(order.expiresAt(now).orElse(null))
+            .idleTimeout(order.idleTimeout().orElse(null))
+            .pooled(pooled);
+    return intent.build();
+  }
+
+  private void clean(SandboxId id, SandboxException because) {
+    try {
+      String why = because.fault().what();
+      book.change(
+          id,
+          current ->
+              current.state() == SandboxState.CREATING
+                  ? book.moved(current, SandboxState.ERROR, why)
+                  : current);
+      ender.end(id, Destroy.FORCE, why);
+    } catch (SandboxException left) {
+      because.addSuppressed(left); // It is written down, and tried again later.
+    }
+  }
+
+  private static SandboxException endedMeanwhile(SandboxId id) {
+    return Fault.of(
+            ErrorCode.SANDBOX_DESTROYED,
+            "sandbox " + id + " was destroyed while it was made",
+            "create a new sandbox")
+        .sandbox(id)
+        .exception();
+  }
+
+  private static SandboxSpec spec(Order order) {
+    return order.request().spec();
+  }
+
+  private static Delivery deliver(Placement placement) {
+    throw new IllegalStateException("made by nobody: " + placement);
+  }
+}

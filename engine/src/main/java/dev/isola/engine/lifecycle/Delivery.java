@@ -1,0 +1,12 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.spi.Sandbox;
+import dev.isola.store.SandboxEntry;
+
+/**
+ * A sandbox that was ordered and is there. Its entry names the provider that was really used, its
+ * isolation, whether it came from the warm pool, and the attempts made before.
+ *
+ * @param repeated whether it was made by an earlier order with the same key
+ */
+public record Delivery(SandboxEntry entry, Sandbox sandbox, boolean repeated) {}

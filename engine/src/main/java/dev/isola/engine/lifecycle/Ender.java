@@ -1,0 +1,57 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.store.SandboxEntry;
+
+/**
+ * Takes sandboxes down. That it is being done is written first: whatever happens then, somebody
+ * finishes it.
+ */
+public final class Ender {
+  private final Book book;
+  private final Registry registry;
+  private final Living living;
+
+  public Ender(Book book, Registry registry, Living living) {
+    this.book = book;
+    this.registry = registry;
+    this.living = living;
+  }
+
+  /**
+   * Destroys a sandbox and returns when nothing is left of it. Does nothing to one that is gone.
+   *
+   * @param why what the ledger remembers
+   * @throws dev.isola.spi.error.NotFound when there never was one
+   */
+  public void end(SandboxId id, Destroy how, String why) {
+    SandboxEntry entry = book.change(id, current -> terminating(current, why));
+    if (entry.state() == SandboxState.TERMINATING) {
+      finish(entry, how);
+    }
+  }
+
+  private SandboxEntry terminating(SandboxEntry current, String why) {
+    return switch (current.state()) {
+      case DESTROYED, TERMINATING -> current;
+      case CREATING, RUNNING, PAUSED, STOPPED, ERROR ->
+          book.moved(current, SandboxState.TERMINATING, why);
+    };
+  }
+
+  /** Destroys what is written down as terminating, and writes that it is done. */
+  public void finish(SandboxEntry terminating, Destroy how) {
+    SandboxId id = terminating.id();
+    registry.get(terminating.provider()).destroy(id, how);
+    living.drop(id);
+    book.change(
+        id,
+        current ->
+            current.state() == SandboxState.TERMINATING
+                ? book.moved(current, SandboxState.DESTROYED, null)
+                : current);
+  }
+}

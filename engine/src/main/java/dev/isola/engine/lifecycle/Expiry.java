@@ -1,0 +1,85 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.Log;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Ledger;
+import dev.isola.store.SandboxEntry;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Takes down sandboxes whose time is up or that were idle too long. Who renews one at the same
+ * moment and who takes it down both write its entry, and only one of them can.
+ */
+public final class Expiry {
+  private static final int AT_ONCE = 100;
+
+  private final Ledger ledger;
+  private final Book book;
+  private final Ender ender;
+  private final InstantSource clock;
+  private final Log log;
+  private final Map<SandboxId, Instant> used = new ConcurrentHashMap<>();
+
+  public Expiry(Ledger ledger, Book book, Ender ender, InstantSource clock, Log log) {
+    this.ledger = ledger;
+    this.book = book;
+    this.ender = ender;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /** Notes that a sandbox is in use; written with the next sweep. */
+  public void used(SandboxId id) {
+    used.put(id, clock.instant());
+  }
+
+  /** Takes down what is due now; returns how many. */
+  public int sweep() {
+    flush();
+    int ended = 0;
+    Instant now = clock.instant();
+    for (SandboxEntry entry : ledger.sandboxes().expired(now, AT_ONCE)) {
+      if (end(entry, now)) {
+        ended++;
+      }
+    }
+    return ended;
+  }
+
+  private void flush() {
+    Map<SandboxId, Instant> noted = new HashMap<>(used);
+    if (!noted.isEmpty()) {
+      ledger.sandboxes().touch(noted);
+      noted.forEach(used::remove); // only what has not been noted anew
+    }
+  }
+
+  private boolean end(SandboxEntry entry, Instant now) {
+    boolean timeIsUp = entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent();
+    String why = timeIsUp ? "its time was up" : "it was idle for " + entry.idleTimeout().get();
+    return book.write(entry, book.moved(entry, SandboxState.TERMINATING, why))
+        .map(this::finish)
+        .orElse(false);
+  }
+
+  private boolean finish(SandboxEntry terminating) {
+    try {
+      ender.finish(terminating, Destroy.FORCE);
+      return true;
+    } catch (SandboxException e) {
+      log.warning(
+          "sandbox "
+              + terminating.id()
+              + " expired and cannot be destroyed yet: "
+              + e.fault().what());
+      return false;
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.Grant;
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.store.SandboxEntry;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The sandboxes this process has in its hands: their channels, and what was promised to them. */
+public final class Living {
+  private final Registry registry;
+  private final Admission admission;
+  private final Map<SandboxId, Sandbox> sandboxes = new ConcurrentHashMap<>();
+  private final Map<SandboxId, Grant> grants = new ConcurrentHashMap<>();
+  private final Set<SandboxId> making = ConcurrentHashMap.newKeySet();
+
+  public Living(Registry registry, Admission admission) {
+    this.registry = registry;
+    this.admission = admission;
+  }
+
+  /** Says that a sandbox is being made, by us: nobody else is to clean it up. */
+  void begin(SandboxId id) {
+    making.add(id);
+  }
+
+  void made(SandboxId id) {
+    making.remove(id);
+  }
+
+  /** Tells whether this process is making it now. */
+  public boolean isMaking(SandboxId id) {
+    return making.contains(id);
+  }
+
+  public void keep(Sandbox sandbox) {
+    sandboxes.put(sandbox.id(), sandbox);
+  }
+
+  public void keep(SandboxId id, Grant grant) {
+    Grant before = grants.put(id, grant);
+    if (before != null) {
+      before.close();
+    }
+  }
+
+  public boolean has(SandboxId id) {
+    return sandboxes.containsKey(id);
+  }
+
+  /** Lets go of a sandbox that is gone, and of what was promised to it. */
+  public void drop(SandboxId id) {
+    sandboxes.remove(id);
+    Grant grant = grants.remove(id);
+    if (grant != null) {
+      grant.close();
+    }
+  }
+
+  /**
+   * Returns a sandbox that can be talked to; attaches when this process has not yet.
+   *
+   * @throws dev.isola.spi.error.Gone when it is not there any more
+   */
+  public Sandbox of(SandboxEntry entry) {
+    SandboxId id = entry.id();
+    Sandbox known = sandboxes.get(id);
+    if (known != null && known.state() != SandboxState.DESTROYED) {
+      return known;
+    }
+    Sandbox found = gone(entry) ? null : attach(entry);
+    if (found == null) {
+      throw Fault.of(
+              ErrorCode.SANDBOX_DESTROYED,
+              "sandbox " + id + " is gone" + entry.cause().map(why -> ": " + why).orElse(""),
+              "create a new sandbox")
+          .sandbox(id)
+          .exception();
+    }
+    sandboxes.put(id, found);
+    // It holds what it was promised by whoever made it.
+    grants.computeIfAbsent(
+        id, any -> admission.adopt(Resources.of(SpecText.read(entry.spec(), id).limits())));
+    return found;
+  }
+
+  private @Nullable Sandbox attach(SandboxEntry entry) {
+    return registry.get(entry.provider()).attach(entry.id()).orElse(null);
+  }
+
+  private static boolean gone(SandboxEntry entry) {
+    return entry.state() == SandboxState.DESTROYED || entry.state() == SandboxState.TERMINATING;
+  }
+}

@@ -1,0 +1,47 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.SandboxEntry;
+
+/** One sandbox being made. Before a provider is tried it is written who that is. */
+final class Making {
+  private final Book book;
+  private final Registry registry;
+  private final SandboxSpec spec;
+  private SandboxEntry entry;
+
+  Making(SandboxEntry entry, Book book, Registry registry, SandboxSpec spec) {
+    this.entry = entry;
+    this.book = book;
+    this.registry = registry;
+    this.spec = spec;
+  }
+
+  SandboxEntry entry() {
+    return entry;
+  }
+
+  Sandbox at(String name) {
+    Provider provider = registry.get(name);
+    if (!entry.provider().equals(name)) {
+      ProviderInfo info = provider.info();
+      entry =
+          book.write(entry, entry.toBuilder().provider(name, info.isolation()).build())
+              .orElseThrow(
+                  () ->
+                      Fault.of(
+                              ErrorCode.SANDBOX_DESTROYED,
+                              "sandbox " + spec.id() + " was destroyed while it was made",
+                              "create a new sandbox")
+                          .sandbox(spec.id())
+                          .exception());
+    }
+    return provider.create(spec);
+  }
+}

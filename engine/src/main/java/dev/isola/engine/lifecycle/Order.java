@@ -1,0 +1,62 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.selection.Request;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A sandbox that somebody ordered.
+ *
+ * @param tenant who it is for; empty text where there are no tenants
+ * @param key by which a repeated order is known
+ * @param labels the caller's own
+ * @param idleTimeout how long after its last use it ends
+ * @param fixedId whether the caller chose the id of the spec; one from the warm pool has its own
+ */
+public record Order(
+    Request request,
+    String tenant,
+    Optional<String> key,
+    Map<String, String> labels,
+    Optional<Duration> idleTimeout,
+    boolean fixedId) {
+  public Order {
+    labels = Map.copyOf(labels);
+  }
+
+  public static Order of(Request request) {
+    return new Order(request, "", Optional.empty(), Map.of(), Optional.empty(), false);
+  }
+
+  public Order withKey(String text) {
+    return new Order(request, tenant, Optional.of(text), labels, idleTimeout, fixedId);
+  }
+
+  public Order withTenant(String name) {
+    return new Order(request, name, key, labels, idleTimeout, fixedId);
+  }
+
+  public Order withIdleTimeout(Duration time) {
+    return new Order(request, tenant, key, labels, Optional.of(time), fixedId);
+  }
+
+  public Order withLabels(Map<String, String> all) {
+    return new Order(request, tenant, key, all, idleTimeout, fixedId);
+  }
+
+  public Order withFixedId() {
+    return new Order(request, tenant, key, labels, idleTimeout, true);
+  }
+
+  /** Returns when its time is up, when it begins now. */
+  Optional<Instant> expiresAt(Instant now) {
+    return request.spec().ttl().map(now::plus);
+  }
+
+  /** Returns the key with what tells this order from others; the id may be a fresh one. */
+  public Optional<Book.Key> boundKey() {
+    return key.map(text -> new Book.Key(text, SpecText.requestHash(request)));
+  }
+}

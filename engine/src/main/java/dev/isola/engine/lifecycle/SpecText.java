@@ -1,0 +1,69 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.selection.Request;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecDocument;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A spec as the ledger keeps it. */
+public final class SpecText {
+  private static final JsonMapper JSON =
+      JsonMapper.builder().enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS).build();
+  private static final TypeReference<Map<String, Object>> DOCUMENT = new TypeReference<>() {};
+
+  /** What one sandbox has and another one of the same kind has not. */
+  private static final List<String> OWN = List.of("id", "tags", "ttlSeconds");
+
+  private SpecText() {}
+
+  public static String of(SandboxSpec spec) {
+    return JSON.writeValueAsString(SpecDocument.toMap(spec));
+  }
+
+  public static SandboxSpec read(String text, SandboxId id) {
+    return SpecDocument.fromMap(JSON.readValue(text, DOCUMENT), () -> id);
+  }
+
+  /** Returns the same spec for another sandbox. */
+  public static SandboxSpec withId(SandboxSpec spec, SandboxId id) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
+    document.remove("id");
+    return SpecDocument.fromMap(document, () -> id);
+  }
+
+  /** Returns the hash of what makes two sandboxes interchangeable. */
+  public static String hash(SandboxSpec spec) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
+    OWN.forEach(document::remove);
+    return sha256(JSON.writeValueAsString(document));
+  }
+
+  /** Returns the hash of all that a caller asked for, but for the id. */
+  static String requestHash(Request request) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request.spec()));
+    document.remove("id");
+    document.put("wish", request.wish().toString());
+    document.put("require", request.require().toString());
+    return sha256(JSON.writeValueAsString(document));
+  }
+
+  private static String sha256(String text) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(hash);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package dev.isola.engine.pool;
+
+import dev.isola.engine.Log;
+import dev.isola.engine.config.PoolEntry;
+import dev.isola.engine.lifecycle.Book;
+import dev.isola.engine.lifecycle.Creator;
+import dev.isola.engine.lifecycle.Ender;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.Warm;
+import dev.isola.engine.selection.Request;
+import dev.isola.engine.selection.Selection;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Ledger;
+import dev.isola.store.PoolClaim;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import dev.isola.store.Sandboxes;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Keeps sandboxes ready. One is handed out only where the order would get the very same: the hash
+ * of its spec and the provider that would be chosen now both match. Who gets it is decided by the
+ * ledger, so nobody ever shares one; and one that was handed out never comes back.
+ */
+public final class WarmPool implements Warm {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final List<PoolEntry> wanted;
+  private final Creator creator;
+  private final Ledger ledger;
+  private final Book book;
+  private final Ender ender;
+  private final InstantSource clock;
+  private final Log log;
+  private final ReentrantLock filling = new ReentrantLock();
+  private final LongAdder hits = new LongAdder();
+  private final Map<String, LongAdder> misses = new ConcurrentHashMap<>();
+
+  public WarmPool(
+      List<PoolEntry> wanted,
+      Creator creator,
+      Ledger ledger,
+      Book book,
+      Ender ender,
+      InstantSource clock,
+      Log log) {
+    this.wanted = List.copyOf(wanted);
+    this.creator = creator;
+    this.ledger = ledger;
+    this.book = book;
+    this.ender = ender;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /** How often somebody found a warm one, and why somebody did not. */
+  public record Tally(long hits, Map<String, Long> misses) {}
+
+  public Tally tally() {
+    Map<String, Long> counts = new TreeMap<>();
+    misses.forEach((why, count) -> counts.put(why, count.sum()));
+    return new Tally(hits.sum(), counts);
+  }
+
+  @Override
+  public Optional<Book.Opened> claim(Order order, Selection selection) {
+    Optional<ProviderInfo> best = selection.best();
+    if (wanted.isEmpty() || best.isEmpty()) {
+      return Optional.empty();
+    }
+    String hash = SpecText.hash(order.request().spec());
+    Optional<Book.Opened> claimed =
+        book.claim(
+            new PoolClaim(
+                hash,
+                best.get().name(),
+                "",
+                order.labels(),
+                order.request().spec().ttl().map(clock.instant()::plus),
+                order.idleTimeout(),
+                clock.instant()),
+            order.boundKey());
+    if (claimed.isPresent()) {
+      hits.increment();
+      Thread.ofVirtual().name("isola-pool-refill").start(this::refill);
+    } else {
+      miss(order, hash, best.get().name());
+    }
+    return claimed;
+  }
+
+  private void miss(Order order, String hash, String provider) {
+    List<PoolEntry> same =
+        wanted.stream().filter(one -> SpecText.hash(one.spec()).equals(hash)).toList();
+    String why;
+    if (same.isEmpty()) {
+      why = "no pool for this spec";
+    } else if (pooled(hash).stream().anyMatch(entry -> !entry.provider().equals(provider))) {
+      why = "provider mismatch";
+    } else {
+      why = "pool empty";
+    }
+    misses.computeIfAbsent(why, any -> new LongAdder()).increment();
+    log.info("warm pool miss for sandbox " + order.request().spec().id() + ": " + why);
+  }
+
+  /** Makes what is missing, and removes what is not wanted any more. One at a time does it. */
+  public void refill() {
+    if (!filling.tryLock()) {
+      return;
+    }
+    try {
+      drain();
+      wanted.forEach(this::fill);
+    } finally {
+      filling.unlock();
+    }
+  }
+
+  private void fill(PoolEntry entry) {
+    try {
+      String hash = SpecText.hash(entry.spec());
+      for (int have = pooled(hash).size(); have < entry.size(); have++) {
+        creator.createPooled(
+            Order.of(
+                Request.of(
+                    SpecText.withId(entry.spec(), SandboxId.random(RANDOM)), entry.provider())));
+      }
+    } catch (SandboxException e) {
+      log.warning("the warm pool cannot be filled: " + e.fault().what());
+    }
+  }
+
+  /** A spec that changed leaves sandboxes nobody will ever ask for. */
+  private void drain() {
+    List<String> hashes = wanted.stream().map(one -> SpecText.hash(one.spec())).toList();
+    for (SandboxEntry entry : pooled()) {
+      if (!hashes.contains(entry.specHash()) && entry.state() == SandboxState.RUNNING) {
+        try {
+          ender.end(entry.id(), Destroy.FORCE, "the warm pool does not want it any more");
+        } catch (SandboxException e) {
+          log.warning("sandbox " + entry.id() + " stays in the pool: " + e.fault().what());
+        }
+      }
+    }
+  }
+
+  private List<SandboxEntry> pooled(String hash) {
+    return pooled().stream().filter(entry -> entry.specHash().equals(hash)).toList();
+  }
+
+  private List<SandboxEntry> pooled() {
+    SandboxFilter filter =
+        SandboxFilter.ALL.pooled(true).states(SandboxState.CREATING, SandboxState.RUNNING);
+    return new ArrayList<>(ledger.sandboxes().list(filter, "", Sandboxes.MAX_LIMIT).entries());
+  }
+}

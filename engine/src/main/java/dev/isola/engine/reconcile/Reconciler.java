@@ -1,0 +1,124 @@
+package dev.isola.engine.reconcile;
+
+import dev.isola.engine.Log;
+import dev.isola.engine.lifecycle.Book;
+import dev.isola.engine.lifecycle.Ender;
+import dev.isola.engine.lifecycle.Living;
+import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Provider;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Ledger;
+import dev.isola.store.Page;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import dev.isola.store.Sandboxes;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Looks at what is written down and what there is, and does what it takes to make them the same.
+ * Every step that writes does so only if nobody has written meanwhile; what fails is tried again
+ * the next time.
+ */
+public final class Reconciler {
+  private final Ledger ledger;
+  private final Registry registry;
+  private final Book book;
+  private final Ender ender;
+  private final Living living;
+  private final Log log;
+
+  public Reconciler(
+      Ledger ledger, Registry registry, Book book, Ender ender, Living living, Log log) {
+    this.ledger = ledger;
+    this.registry = registry;
+    this.book = book;
+    this.ender = ender;
+    this.living = living;
+    this.log = log;
+  }
+
+  /** Looks once, and returns what it did about it. */
+  public List<Step> reconcile() {
+    List<SandboxEntry> before = open();
+    Map<String, List<Sighting>> seen = inventories();
+    Map<SandboxId, String> after = new HashMap<>();
+    open().forEach(entry -> after.put(entry.id(), entry.provider()));
+    List<Step> steps =
+        Reconciliation.plan(new Situation(before, seen, after, making(before, seen)));
+    steps.forEach(this::attempt);
+    return steps;
+  }
+
+  private List<SandboxEntry> open() {
+    List<SandboxEntry> all = new ArrayList<>();
+    SandboxFilter filter = SandboxFilter.ALL.notDestroyed();
+    Page page = ledger.sandboxes().list(filter, "", Sandboxes.MAX_LIMIT);
+    all.addAll(page.entries());
+    while (page.next().isPresent() && !page.entries().isEmpty()) {
+      page = ledger.sandboxes().list(filter, page.next().get(), Sandboxes.MAX_LIMIT);
+      all.addAll(page.entries());
+    }
+    return all;
+  }
+
+  private Map<String, List<Sighting>> inventories() {
+    Map<String, List<Sighting>> seen = new HashMap<>();
+    for (Map.Entry<String, Provider> provider : registry.providers().entrySet()) {
+      try {
+        seen.put(provider.getKey(), provider.getValue().inventory());
+      } catch (SandboxException e) {
+        log.warning("what " + provider.getKey() + " has is not known: " + e.fault().what());
+      }
+    }
+    return seen;
+  }
+
+  private Set<SandboxId> making(List<SandboxEntry> entries, Map<String, List<Sighting>> seen) {
+    Set<SandboxId> making = new HashSet<>();
+    entries.forEach(entry -> making.add(entry.id()));
+    seen.values().forEach(list -> list.forEach(sighting -> making.add(sighting.id())));
+    making.removeIf(id -> !living.isMaking(id));
+    return making;
+  }
+
+  private void attempt(Step step) {
+    try {
+      take(step);
+    } catch (SandboxException e) {
+      log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e.fault().what());
+    }
+  }
+
+  private void take(Step step) {
+    switch (step) {
+      case Step.Attach(SandboxEntry entry) -> {
+        if (!living.has(entry.id()) && entry.state() == SandboxState.RUNNING) {
+          living.of(entry);
+        }
+      }
+      case Step.Correct(SandboxEntry entry, SandboxState state) ->
+          book.write(entry, book.moved(entry, state, null));
+      case Step.Lose(SandboxEntry entry, String why) -> {
+        if (book.write(entry, book.moved(entry, SandboxState.ERROR, why)).isPresent()) {
+          log.warning("sandbox " + entry.id() + ": " + why);
+          ender.end(entry.id(), Destroy.FORCE, why);
+        }
+      }
+      case Step.Finish(SandboxEntry entry) ->
+          ender.end(entry.id(), Destroy.FORCE, entry.cause().orElse("it was being destroyed"));
+      case Step.Remove(String provider, SandboxId id) -> {
+        log.warning("sandbox " + id + " of " + provider + " is written down nowhere; removing it");
+        registry.get(provider).destroy(id, Destroy.FORCE);
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package dev.isola.engine;
+
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.Machine;
+import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.registry.Registry;
+import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.Ledgers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** An engine on SQLite and the memory provider that can be shut down and started again. */
+final class EngineHouse implements AutoCloseable {
+  final FakeClock clock = new FakeClock();
+  final FakeLog log = new FakeLog();
+  private final Path folder;
+  private final List<ProviderFactory> factories;
+  private final String yaml;
+  Ledger ledger;
+  Registry registry;
+  Engine engine;
+  private HealthMonitor health;
+
+  EngineHouse(Path folder, String yaml, ProviderFactory... more) throws IOException {
+    this.folder = folder;
+    this.yaml = yaml;
+    factories = new ArrayList<>(List.of(new MemoryProviderFactory()));
+    factories.addAll(List.of(more));
+    ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
+    open();
+  }
+
+  private void open() throws IOException {
+    Config config = config();
+    registry =
+        Registry.open(
+            factories,
+            config.providers(),
+            name -> new ProviderContext(new InstanceId("house"), folder.resolve(name), clock),
+            clock,
+            log);
+    health =
+        HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
+    engine = Engine.open(config, ledger, registry, health, clock, log);
+  }
+
+  private Config config() throws IOException {
+    Path file = Files.writeString(folder.resolve("isola.yaml"), yaml);
+    return ConfigReader.read(
+            new Sources(
+                new Machine(16_000, 4, folder),
+                Optional.of(file),
+                Map.of(),
+                List.of(
+                    new FlagValue("--set", "floor", "process"),
+                    new FlagValue("--set", "expiry.interval", "100ms")),
+                List.of("memory", "gvisor", "bubblewrap")))
+        .orThrow();
+  }
+
+  /** Ends the server, whose sandboxes go on, and starts another. */
+  void restart(Runnable between) throws IOException {
+    stop();
+    ledger.close();
+    ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
+    between.run();
+    open();
+  }
+
+  private void stop() {
+    engine.close();
+    health.close();
+    registry.close();
+  }
+
+  @Override
+  public void close() {
+    stop();
+    ledger.close();
+  }
+}

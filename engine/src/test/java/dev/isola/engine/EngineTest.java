@@ -1,0 +1,277 @@
+package dev.isola.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.selection.Request;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.Event;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class EngineTest {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final String POOL =
+      """
+      pool:
+        - provider: memory
+          size: 2
+          spec:
+            env: {KIND: warm}
+      """;
+
+  @TempDir Path folder;
+
+  private static SandboxSpec.Builder spec() {
+    return SandboxSpec.builder(SandboxId.random(RANDOM));
+  }
+
+  private static Order order(SandboxSpec spec) {
+    return Order.of(Request.of(spec, "memory"));
+  }
+
+  private static String echo(Delivery delivery) {
+    return delivery.sandbox().run(Command.shell("echo works")).stdout().text();
+  }
+
+  private static List<String> types(EngineHouse house, SandboxId id) {
+    return house.engine.events().after(0, 1000).stream()
+        .filter(event -> event.sandbox().filter(id::equals).isPresent())
+        .map(Event::type)
+        .toList();
+  }
+
+  @Test
+  void whatHappensIsWrittenDown() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      Delivery delivery = house.engine.create(order(spec().build()));
+      SandboxId id = delivery.entry().id();
+      assertThat(echo(delivery)).isEqualTo("works\n");
+      assertThat(delivery.entry().provider()).isEqualTo("memory");
+      assertThat(delivery.entry().isolation()).isEqualTo(Isolation.PROCESS);
+      assertThat(delivery.entry().warm()).isFalse();
+      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.RUNNING);
+
+      house.engine.destroy(id, Destroy.NORMAL);
+      house.engine.destroy(id, Destroy.NORMAL);
+      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(types(house, id)).containsExactly("spawn", "ready", "stateChange", "terminate");
+      assertThatThrownBy(() -> house.engine.sandbox(id)).isInstanceOf(Gone.class);
+      assertThatThrownBy(() -> house.engine.sandbox(new SandboxId("never")))
+          .isInstanceOf(NotFound.class);
+    }
+  }
+
+  @Test
+  void aRepeatedOrderMakesNoSecondSandbox() throws Exception {
+    try (EngineHouse house = new EngineHouse(folder, "");
+        ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      Callable<Delivery> client = () -> house.engine.create(order(spec().build()).withKey("k1"));
+      Set<SandboxId> ids = new java.util.HashSet<>();
+      for (Future<Delivery> made : clients.invokeAll(java.util.Collections.nCopies(16, client))) {
+        ids.add(made.get().entry().id());
+      }
+      assertThat(ids).hasSize(1);
+      assertThat(house.registry.get("memory").inventory()).hasSize(1);
+      assertThatThrownBy(
+              () -> house.engine.create(order(spec().env("A", "1").build()).withKey("k1")))
+          .isInstanceOf(Conflict.class)
+          .hasMessageContaining("another request");
+    }
+  }
+
+  @Test
+  void whoseTimeIsUpEndsAndWhoIsRenewedDoesNot() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxId ends =
+          house.engine.create(order(spec().ttl(Duration.ofMinutes(1)).build())).entry().id();
+      SandboxId renewed =
+          house.engine.create(order(spec().ttl(Duration.ofMinutes(1)).build())).entry().id();
+      SandboxId idle =
+          house
+              .engine
+              .create(order(spec().build()).withIdleTimeout(Duration.ofSeconds(30)))
+              .entry()
+              .id();
+      house.engine.renew(renewed, Duration.ofHours(1));
+      house.clock.pass(Duration.ofMinutes(2));
+      await()
+          .untilAsserted(
+              () -> {
+                assertThat(house.engine.entry(ends).state()).isEqualTo(SandboxState.DESTROYED);
+                assertThat(house.engine.entry(idle).state()).isEqualTo(SandboxState.DESTROYED);
+              });
+      assertThat(house.engine.entry(ends).cause()).hasValue("its time was up");
+      assertThat(house.engine.entry(idle).cause().orElse("")).startsWith("it was idle");
+      assertThat(house.engine.entry(renewed).state()).isEqualTo(SandboxState.RUNNING);
+      assertThatThrownBy(() -> house.engine.renew(ends, Duration.ofHours(1)))
+          .isInstanceOf(Gone.class);
+    }
+  }
+
+  @Test
+  void pausedIsWrittenAndResumed() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxId id = house.engine.create(order(spec().build())).entry().id();
+      assertThat(house.engine.pause(id, PauseKind.MEMORY).state()).isEqualTo(SandboxState.PAUSED);
+      assertThat(house.engine.resume(id).state()).isEqualTo(SandboxState.RUNNING);
+    }
+  }
+
+  @Test
+  void survivorsAreFoundAgain() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxId id = house.engine.create(order(spec().build())).entry().id();
+      house.restart(() -> {});
+      assertThat(house.engine.sandbox(id).run(Command.shell("echo still")).stdout().text())
+          .isEqualTo("still\n");
+      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.RUNNING);
+    }
+  }
+
+  @Test
+  void whatACrashLeftBehindIsRemoved() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxId half = new SandboxId("half");
+      SandboxId unknown = new SandboxId("unknown");
+      SandboxId lost = house.engine.create(order(spec().build())).entry().id();
+      house.restart(
+          () -> {
+            // An intent without an end, a sandbox without an intent, and one that somebody took.
+            house
+                .ledger
+                .sandboxes()
+                .insert(
+                    SandboxEntry.intent(
+                            half, "{}", "hash", "memory", Isolation.PROCESS, house.clock.instant())
+                        .build());
+            try (var memory =
+                new dev.isola.provider.memory.MemoryProviderFactory()
+                    .create(
+                        dev.isola.spi.ProviderConfig.EMPTY,
+                        new dev.isola.spi.ProviderContext(
+                            new dev.isola.spi.InstanceId("house"),
+                            folder.resolve("memory"),
+                            house.clock))) {
+              memory.create(SandboxSpec.builder(unknown).build());
+              memory.destroy(lost, Destroy.FORCE);
+            }
+          });
+      assertThat(house.engine.entry(half).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.entry(half).cause().orElse(""))
+          .contains("while the sandbox was made");
+      assertThat(house.engine.entry(lost).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.entry(lost).cause().orElse("")).startsWith("lost: ");
+      assertThat(house.registry.get("memory").inventory()).isEmpty();
+    }
+  }
+
+  @Test
+  void theAttemptsBeforeAreWrittenDown() throws IOException {
+    FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
+    FakeProvider bubblewrap = new FakeProvider("bubblewrap");
+    try (EngineHouse house = new EngineHouse(folder, "", gvisor, bubblewrap)) {
+      Delivery delivery = house.engine.create(Order.of(Request.auto(spec().build())));
+      assertThat(delivery.entry().provider()).isEqualTo("bubblewrap");
+      assertThat(delivery.entry().attempts())
+          .singleElement()
+          .satisfies(
+              attempt -> {
+                assertThat(attempt.provider()).isEqualTo("gvisor");
+                assertThat(attempt.reason()).contains("no room");
+              });
+    }
+  }
+
+  @Test
+  void aFailedCreateLeavesNothing() throws IOException {
+    FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
+    try (EngineHouse house = new EngineHouse(folder, "", gvisor)) {
+      SandboxSpec spec = spec().build();
+      assertThatThrownBy(() -> house.engine.create(Order.of(Request.of(spec, "gvisor"))))
+          .hasMessageContaining("no room");
+      assertThat(house.engine.entry(spec.id()).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.list(SandboxFilter.ALL.notDestroyed(), "", 10).entries()).isEmpty();
+    }
+  }
+
+  @Test
+  void warmOnesAreHandedOutOnceAndMadeAnew() throws Exception {
+    try (EngineHouse house = new EngineHouse(folder, POOL);
+        ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      await().until(() -> pooled(house) == 2);
+      Callable<Delivery> client =
+          () -> house.engine.create(order(spec().env("KIND", "warm").build()));
+      Set<SandboxId> ids = new java.util.HashSet<>();
+      int warm = 0;
+      for (Future<Delivery> made : clients.invokeAll(java.util.Collections.nCopies(8, client))) {
+        ids.add(made.get().entry().id());
+        warm += made.get().entry().warm() ? 1 : 0;
+        assertThat(echo(made.get())).isEqualTo("works\n");
+      }
+      assertThat(ids).hasSize(8);
+      assertThat(warm).isGreaterThanOrEqualTo(2);
+      await().until(() -> pooled(house) == 2);
+
+      Delivery cold = house.engine.create(order(spec().env("KIND", "other").build()));
+      assertThat(cold.entry().warm()).isFalse();
+      assertThat(house.engine.pool().tally().hits()).isEqualTo(warm);
+      assertThat(house.engine.pool().tally().misses()).containsKey("no pool for this spec");
+      assertThat(house.log.infos).anyMatch(line -> line.contains("no pool for this spec"));
+    }
+  }
+
+  private static long pooled(EngineHouse house) {
+    return house
+        .engine
+        .list(SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 100)
+        .entries()
+        .size();
+  }
+
+  @Test
+  void aWaitEndsWhenTheStateComes() throws Exception {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxId id = house.engine.create(order(spec().build())).entry().id();
+      Thread.ofVirtual().start(() -> house.engine.destroy(id, Destroy.NORMAL));
+      SandboxEntry entry =
+          house
+              .engine
+              .events()
+              .waitForState(id, Set.of(SandboxState.DESTROYED), Duration.ofSeconds(20));
+      assertThat(entry.state()).isEqualTo(SandboxState.DESTROYED);
+      assertThatThrownBy(
+              () ->
+                  house
+                      .engine
+                      .events()
+                      .waitForState(id, Set.of(SandboxState.RUNNING), Duration.ofMillis(20)))
+          .hasMessageContaining("not yet one of");
+    }
+  }
+}

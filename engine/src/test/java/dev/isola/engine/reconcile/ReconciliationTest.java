@@ -1,0 +1,103 @@
+package dev.isola.engine.reconcile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.store.SandboxEntry;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ReconciliationTest {
+  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+  private static final SandboxId ID = new SandboxId("box");
+
+  private static SandboxEntry entry(SandboxState state) {
+    return SandboxEntry.intent(ID, "{}", "hash", "p", Isolation.CONTAINER, NOW)
+        .state(state)
+        .build();
+  }
+
+  private static Sighting sighting(SandboxState state) {
+    return new Sighting(ID, state, NOW, Map.of());
+  }
+
+  private static List<Step> plan(
+      List<SandboxEntry> written, Map<String, List<Sighting>> seen, Set<SandboxId> making) {
+    Map<SandboxId, String> after =
+        written.isEmpty() ? Map.of() : Map.of(ID, written.getFirst().provider());
+    return Reconciliation.plan(new Situation(written, seen, after, making));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "CREATING, none, Lose",
+    "CREATING, RUNNING, Lose",
+    "RUNNING, RUNNING, Attach",
+    "RUNNING, PAUSED, Correct",
+    "RUNNING, STOPPED, Correct",
+    "RUNNING, ERROR, Lose",
+    "RUNNING, none, Lose",
+    "PAUSED, PAUSED, Attach",
+    "PAUSED, RUNNING, Correct",
+    "PAUSED, none, Lose",
+    "STOPPED, STOPPED, Attach",
+    "STOPPED, none, Lose",
+    "ERROR, none, Finish",
+    "ERROR, RUNNING, Finish",
+    "TERMINATING, none, Finish",
+    "TERMINATING, RUNNING, Finish",
+  })
+  void everyCombinationHasItsStep(SandboxState written, String seen, String step) {
+    List<Sighting> sightings =
+        seen.equals("none") ? List.of() : List.of(sighting(SandboxState.valueOf(seen)));
+    assertThat(plan(List.of(entry(written)), Map.of("p", sightings), Set.of()))
+        .singleElement()
+        .satisfies(one -> assertThat(one.getClass().getSimpleName()).isEqualTo(step));
+  }
+
+  @Test
+  void ofWhoDoesNotAnswerNothingIsSaid() {
+    for (SandboxState state : SandboxState.values()) {
+      assertThat(plan(List.of(entry(state)), Map.of(), Set.of())).isEmpty();
+    }
+  }
+
+  @Test
+  void whatIsBeingMadeIsLeftAlone() {
+    Map<String, List<Sighting>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+    assertThat(plan(List.of(entry(SandboxState.CREATING)), seen, Set.of(ID))).isEmpty();
+    assertThat(plan(List.of(), seen, Set.of(ID))).isEmpty();
+  }
+
+  @Test
+  void whatIsWrittenNowhereIsRemoved() {
+    Map<String, List<Sighting>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+    assertThat(plan(List.of(), seen, Set.of())).containsExactly(new Step.Remove("p", ID));
+  }
+
+  @Test
+  void whatAnotherProviderWasTriedForIsRemoved() {
+    Map<String, List<Sighting>> seen =
+        Map.of(
+            "p", List.of(sighting(SandboxState.RUNNING)),
+            "tried", List.of(sighting(SandboxState.RUNNING)));
+    assertThat(plan(List.of(entry(SandboxState.RUNNING)), seen, Set.of()))
+        .contains(new Step.Remove("tried", ID))
+        .doesNotContain(new Step.Remove("p", ID));
+  }
+
+  @Test
+  void whatWasMadeMeanwhileIsNotRemoved() {
+    Map<String, List<Sighting>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+    Situation now = new Situation(List.of(), seen, Map.of(ID, "p"), Set.of());
+    assertThat(Reconciliation.plan(now)).isEmpty();
+  }
+}
