@@ -56,7 +56,7 @@ final class ConfigCommand implements Action {
   private static int show(Console console, Optional<Path> file, Config config) {
     if (console.json()) {
       Map<String, Object> json = new LinkedHashMap<>();
-      json.put("file", file);
+      json.put("file", file.map(Path::toString));
       json.put("values", config.entries().stream().map(ConfigCommand::json).toList());
       json.put("warnings", config.warnings());
       console.print(json);
@@ -115,7 +115,7 @@ final class ConfigCommand implements Action {
       case Origin.Default() -> json.put("kind", "default");
       case Origin.File(Path path, int line) -> {
         json.put("kind", "file");
-        json.put("name", path);
+        json.put("name", path.toString());
         json.put("line", line);
       }
       case Origin.Environment(String variable) -> {

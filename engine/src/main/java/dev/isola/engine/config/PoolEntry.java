@@ -8,4 +8,10 @@ import dev.isola.spi.spec.SandboxSpec;
  * @param spec of each; its id stands for nothing
  * @param provider a name, or auto
  */
-public record PoolEntry(SandboxSpec spec, String provider, int size, Origin origin) {}
+public record PoolEntry(SandboxSpec spec, String provider, int size, Origin origin) {
+  /** The spec's environment may hold secrets. */
+  @Override
+  public String toString() {
+    return size + " of " + provider + " from " + origin.words();
+  }
+}

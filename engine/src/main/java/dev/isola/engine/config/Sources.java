@@ -25,11 +25,22 @@ public record Sources(
    *
    * @param flag as the person wrote it, such as {@code --set floor}
    */
-  public record FlagValue(String flag, String key, String value) {}
+  public record FlagValue(String flag, String key, String value) {
+    @Override
+    public String toString() {
+      return flag;
+    }
+  }
 
   public Sources {
     environment = Map.copyOf(environment);
     flags = List.copyOf(flags);
     providers = List.copyOf(providers);
+  }
+
+  /** The environment of a process is full of secrets. */
+  @Override
+  public String toString() {
+    return "file " + file + ", " + environment.size() + " variables, flags " + flags;
   }
 }

@@ -45,13 +45,16 @@ class ConfigTest {
   }
 
   private ConfigResult read() {
-    return ConfigReader.read(
-        new Sources(
-            new Machine(8192, 4, Path.of("/var/lib/isola")),
-            given,
-            environment,
-            flags,
-            List.of("memory", "bubblewrap")));
+    return ConfigReader.read(sources());
+  }
+
+  private Sources sources() {
+    return new Sources(
+        new Machine(8192, 4, Path.of("/var/lib/isola")),
+        given,
+        environment,
+        flags,
+        List.of("memory", "bubblewrap"));
   }
 
   private Config config() {
@@ -251,8 +254,11 @@ class ConfigTest {
         providers: {e2b: {api_key: hunter2, domain: e2b.dev}}
         pool: [{size: 1, spec: {env: {TOKEN: hunter2}}}]
         """);
+    environment.put("E2B_API_KEY", "hunter2");
+    flag("providers.e2b.token", "hunter2");
     Config config = config();
-    assertThat(config.toString() + config.entries() + config.providers() + config.pool().size())
+    assertThat(
+            config.toString() + config.entries() + config.providers() + config.pool() + sources())
         .doesNotContain("hunter2")
         .contains("postgresql://***@db/isola?sslpassword=***&ssl=true", "e2b.dev");
     assertThat(of(config.providers(), "e2b").config().get("api_key")).contains("hunter2");
