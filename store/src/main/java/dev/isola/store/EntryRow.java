@@ -100,8 +100,7 @@ final class EntryRow {
     return Lines.read(text).stream()
         .map(
             line ->
-                new Attempt(
-                    line.get(0), line.get(2), Micros.instant(Long.parseLong(line.get(1)))))
+                new Attempt(line.get(0), line.get(2), Micros.instant(Long.parseLong(line.get(1)))))
         .toList();
   }
 }

@@ -53,8 +53,7 @@ final class FolderLock implements AutoCloseable {
       FileChannel channel =
           FileChannel.open(
               folder.resolve(NAME),
-              Set.of(
-                  StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+              Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
               PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
       try {
         if (channel.tryLock() == null) {

@@ -16,8 +16,7 @@ final class Micros {
   }
 
   static long of(Instant time) {
-    long seconds =
-        Math.clamp(time.getEpochSecond(), -MAX / 1_000_000 + 1, MAX / 1_000_000 - 1);
+    long seconds = Math.clamp(time.getEpochSecond(), -MAX / 1_000_000 + 1, MAX / 1_000_000 - 1);
     return seconds * 1_000_000 + time.getNano() / 1_000;
   }
 

@@ -34,7 +34,9 @@ record Migration(int version, String name, String sql) {
   /** Returns the statements; a semicolon at the end of a line ends one. */
   List<String> statements() {
     String code =
-        sql.lines().filter(line -> !line.strip().startsWith("--")).collect(Collectors.joining("\n"));
+        sql.lines()
+            .filter(line -> !line.strip().startsWith("--"))
+            .collect(Collectors.joining("\n"));
     return Stream.of(code.split(";\\s*(\n|$)")).filter(part -> !part.isBlank()).toList();
   }
 

@@ -53,11 +53,16 @@ final class PostgresDatabase implements Database {
   /** Names the database without options and users, for messages. */
   private static String place(LedgerConfig.Server server) {
     String address =
-        server.url().replaceFirst("^jdbc:", "").replaceFirst("\\?.*", "").replaceFirst("//[^/]*@", "//");
+        server
+            .url()
+            .replaceFirst("^jdbc:", "")
+            .replaceFirst("\\?.*", "")
+            .replaceFirst("//[^/]*@", "//");
     return address + ", schema " + server.schema();
   }
 
-  private static HikariDataSource pool(LedgerConfig.Server server, Duration deadline, String place) {
+  private static HikariDataSource pool(
+      LedgerConfig.Server server, Duration deadline, String place) {
     long millis = deadline.toMillis();
     HikariConfig config = new HikariConfig();
     config.setPoolName("isola-ledger");

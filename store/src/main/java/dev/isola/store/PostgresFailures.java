@@ -13,9 +13,7 @@ record PostgresFailures(String place, Duration deadline) implements Failures {
   @Override
   public SandboxException of(SQLException error, boolean committing) {
     if (Thread.currentThread().isInterrupted()) {
-      return committing
-          ? Failures.outcomeUnknown(place, error)
-          : Failures.cancelled(place, error);
+      return committing ? Failures.outcomeUnknown(place, error) : Failures.cancelled(place, error);
     }
     String state = Objects.requireNonNullElse(error.getSQLState(), "no SQLSTATE");
     String kind = state.substring(0, 2);

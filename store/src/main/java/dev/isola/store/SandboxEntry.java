@@ -61,7 +61,12 @@ public record SandboxEntry(
 
   /** Returns a builder for an intent: creating, written and active now, without an end. */
   public static Builder intent(
-      SandboxId id, String spec, String specHash, String provider, Isolation isolation, Instant now) {
+      SandboxId id,
+      String spec,
+      String specHash,
+      String provider,
+      Isolation isolation,
+      Instant now) {
     return new Builder(id, spec, specHash, provider, isolation, now);
   }
 
@@ -90,8 +95,7 @@ public record SandboxEntry(
       return Optional.empty();
     }
     Optional<Instant> idle =
-        idleTimeout.map(
-            time -> Micros.instant(Micros.of(lastActivity) + Micros.of(time)));
+        idleTimeout.map(time -> Micros.instant(Micros.of(lastActivity) + Micros.of(time)));
     if (expiresAt.isEmpty() || idle.isEmpty()) {
       return expiresAt.or(() -> idle);
     }

@@ -20,9 +20,7 @@ record SandboxQuery(String sql, List<Object> values) {
             });
     if (!filter.states().isEmpty()) {
       terms.add(
-          "state in ("
-              + String.join(", ", Collections.nCopies(filter.states().size(), "?"))
-              + ")");
+          "state in (" + String.join(", ", Collections.nCopies(filter.states().size(), "?")) + ")");
       values.addAll(filter.states());
       if (!filter.states().contains(SandboxState.DESTROYED)) {
         // Says nothing new, but lets the databases use the index without the destroyed.

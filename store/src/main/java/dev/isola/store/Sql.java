@@ -83,7 +83,11 @@ final class Sql {
   private static String replaced(String text) {
     StringBuilder clean = new StringBuilder(text.length());
     text.codePoints()
-        .map(c -> c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) ? 0xFFFD : c)
+        .map(
+            c ->
+                c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)
+                    ? 0xFFFD
+                    : c)
         .forEach(clean::appendCodePoint);
     return clean.toString();
   }

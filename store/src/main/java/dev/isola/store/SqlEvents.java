@@ -57,16 +57,12 @@ record SqlEvents(Database database) implements Events {
   public long last() {
     return database.read(
         c ->
-            Sql.one(
-                    c,
-                    "select value from counter where name = 'event'",
-                    row -> row.number("value"))
+            Sql.one(c, "select value from counter where name = 'event'", row -> row.number("value"))
                 .orElseThrow());
   }
 
   @Override
   public int purge(Instant before) {
-    return database.write(
-        c -> Sql.update(c, "delete from event where happened_at < ?", before));
+    return database.write(c -> Sql.update(c, "delete from event where happened_at < ?", before));
   }
 }

@@ -31,8 +31,7 @@ final class SqlLedger implements Ledger {
   @Override
   public <T extends @Nullable Object> T atomically(Function<LedgerParts, T> work) {
     return database.write(
-        connection ->
-            work.apply(Parts.on(new Bound(connection, database.dialect()), keepKeys)));
+        connection -> work.apply(Parts.on(new Bound(connection, database.dialect()), keepKeys)));
   }
 
   @Override

@@ -148,9 +148,7 @@ record SqlSandboxes(Database database) implements Sandboxes {
   public Optional<SandboxEntry> claim(PoolClaim claim) {
     // Computed here, because the two databases have different names for the smaller of two.
     Optional<Instant> idleAt =
-        claim
-            .idleTimeout()
-            .map(time -> Micros.instant(Micros.of(claim.now()) + Micros.of(time)));
+        claim.idleTimeout().map(time -> Micros.instant(Micros.of(claim.now()) + Micros.of(time)));
     Optional<Instant> dueAt =
         claim.expiresAt().isPresent() && idleAt.isPresent()
             ? Optional.of(
@@ -232,8 +230,8 @@ record SqlSandboxes(Database database) implements Sandboxes {
     }
   }
 
-  private static void writeTransition(
-      Connection c, Optional<SandboxState> from, SandboxEntry entry) throws SQLException {
+  private static void writeTransition(Connection c, Optional<SandboxState> from, SandboxEntry entry)
+      throws SQLException {
     Sql.update(
         c,
         "insert into transition (sandbox_id, revision, from_state, to_state, happened_at, cause)"

@@ -131,7 +131,8 @@ final class SqliteFile {
     try (InputStream in = Files.newInputStream(file)) {
       length = in.readNBytes(header, 0, header.length);
     }
-    if (!Arrays.equals(header, 0, Math.min(length, MAGIC.length), MAGIC, 0, Math.min(length, MAGIC.length))) {
+    if (!Arrays.equals(
+        header, 0, Math.min(length, MAGIC.length), MAGIC, 0, Math.min(length, MAGIC.length))) {
       throw foreign("is not a SQLite database");
     }
     if (length < header.length) {

@@ -35,7 +35,7 @@ final class SqliteWriter implements AutoCloseable {
   }
 
   <T extends @Nullable Object> T write(Work<T> work) {
-    if (Thread.currentThread() == thread) {
+    if (thread.equals(Thread.currentThread())) {
       // It would wait for itself.
       throw new IllegalStateException("within a transaction use the parts that it is given");
     }

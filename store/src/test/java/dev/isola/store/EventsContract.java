@@ -28,9 +28,7 @@ abstract class EventsContract extends LedgerContract {
 
     Event first = ledger.events().append(event("a", "created"));
     Event second =
-        ledger
-            .events()
-            .append(new NewEvent(Optional.empty(), "provider.down", "{\"x\":[1]}", NOW));
+        ledger.events().append(new NewEvent(Optional.empty(), "provider.down", "{\"x\":[1]}", NOW));
 
     assertThat(first.number()).isEqualTo(1);
     assertThat(second.number()).isEqualTo(2);

@@ -58,8 +58,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   void renewingMovesTheEndAndBeatsAnExpiryDecidedBefore() {
     running("r", b -> b.expiresAt(NOW.plusSeconds(1)));
     SandboxEntry decided = ledger.sandboxes().expired(NOW.plusSeconds(1), 1).getFirst();
-    written(
-        ledger.sandboxes().update(decided.toBuilder().expiresAt(NOW.plusSeconds(100)).build()));
+    written(ledger.sandboxes().update(decided.toBuilder().expiresAt(NOW.plusSeconds(100)).build()));
 
     assertThat(ledger.sandboxes().update(decided.moved(SandboxState.TERMINATING, NOW)))
         .isInstanceOf(Update.Lost.class);

@@ -69,7 +69,8 @@ abstract class LedgerContract {
   }
 
   /** Stores {@code count} running sandboxes, many in a transaction. */
-  List<SandboxEntry> manyRunning(String prefix, int count, UnaryOperator<SandboxEntry.Builder> with) {
+  List<SandboxEntry> manyRunning(
+      String prefix, int count, UnaryOperator<SandboxEntry.Builder> with) {
     List<SandboxEntry> all = new ArrayList<>();
     for (int from = 0; from < count; from += 500) {
       int first = from;

@@ -9,7 +9,8 @@ class MigrationTest {
   @Test
   void splitsStatementsAndDropsComments() {
     Migration step =
-        new Migration(1, "x", "-- one; two\ncreate table a (\n  -- why; so\n  b text\n);\n\ndrop a;\n");
+        new Migration(
+            1, "x", "-- one; two\ncreate table a (\n  -- why; so\n  b text\n);\n\ndrop a;\n");
 
     assertThat(step.statements()).containsExactly("create table a (\n  b text\n)", "drop a");
   }

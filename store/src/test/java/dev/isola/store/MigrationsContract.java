@@ -110,7 +110,8 @@ abstract class MigrationsContract extends LedgerContract {
         .isThrownBy(
             () ->
                 Ledgers.open(
-                    config, andThen("create table half (a text);\ninsert into nowhere (a) values (1);\n")));
+                    config,
+                    andThen("create table half (a text);\ninsert into nowhere (a) values (1);\n")));
 
     ledger = Ledgers.open(config);
     assertThat(ledger.sandboxes().find(id("kept"))).isPresent();

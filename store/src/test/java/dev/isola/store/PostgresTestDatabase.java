@@ -55,8 +55,7 @@ final class PostgresTestDatabase implements TestDatabase {
             Secret.of("postgres"),
             "ledger" + COUNT.incrementAndGet(),
             LedgerConfig.Server.DEFAULT_CONNECTIONS);
-    return new LedgerConfig(
-        server, LedgerConfig.DEFAULT_DEADLINE, LedgerConfig.DEFAULT_KEEP_KEYS);
+    return new LedgerConfig(server, LedgerConfig.DEFAULT_DEADLINE, LedgerConfig.DEFAULT_KEEP_KEYS);
   }
 
   static String schema(LedgerConfig config) {

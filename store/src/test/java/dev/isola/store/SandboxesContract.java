@@ -125,8 +125,7 @@ abstract class SandboxesContract extends LedgerContract {
     ways.put(SandboxState.STOPPED, List.of(SandboxState.RUNNING, SandboxState.STOPPED));
     ways.put(SandboxState.ERROR, List.of(SandboxState.ERROR));
     ways.put(SandboxState.TERMINATING, List.of(SandboxState.TERMINATING));
-    ways.put(
-        SandboxState.DESTROYED, List.of(SandboxState.TERMINATING, SandboxState.DESTROYED));
+    ways.put(SandboxState.DESTROYED, List.of(SandboxState.TERMINATING, SandboxState.DESTROYED));
     return ways;
   }
 
@@ -191,11 +190,7 @@ abstract class SandboxesContract extends LedgerContract {
         .containsExactly(
             new Transition(1, Optional.empty(), SandboxState.CREATING, NOW, Optional.empty()),
             new Transition(
-                2,
-                Optional.of(SandboxState.CREATING),
-                SandboxState.RUNNING,
-                NOW,
-                Optional.empty()),
+                2, Optional.of(SandboxState.CREATING), SandboxState.RUNNING, NOW, Optional.empty()),
             new Transition(
                 4,
                 Optional.of(SandboxState.RUNNING),
@@ -259,8 +254,7 @@ abstract class SandboxesContract extends LedgerContract {
     assertThat(names(SandboxFilter.ALL.label("team", "x").label("env", "p"))).isEqualTo("a");
     assertThat(names(SandboxFilter.ALL.label("team", "z"))).isEmpty();
     assertThat(names(SandboxFilter.ALL.pooled(true))).isEqualTo("c");
-    assertThat(names(SandboxFilter.ALL.pooled(false).tenant("red").notDestroyed()))
-        .isEqualTo("ab");
+    assertThat(names(SandboxFilter.ALL.pooled(false).tenant("red").notDestroyed())).isEqualTo("ab");
   }
 
   private String names(SandboxFilter filter) {

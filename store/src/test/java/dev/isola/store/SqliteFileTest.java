@@ -51,7 +51,9 @@ class SqliteFileTest {
         String name = String.valueOf(each.getFileName());
         // The index of the log is no data: it is made anew whenever it is missing.
         if (!name.endsWith("-shm") && !name.equals("ledger.lock") && Files.size(each) > 0) {
-          content.put(name, new String(Files.readAllBytes(each), java.nio.charset.StandardCharsets.ISO_8859_1));
+          content.put(
+              name,
+              new String(Files.readAllBytes(each), java.nio.charset.StandardCharsets.ISO_8859_1));
         }
       }
     }
@@ -179,8 +181,7 @@ class SqliteFileTest {
 
   private void copyAside(Path copy) throws IOException {
     Process cp =
-        new ProcessBuilder(
-                "cp", file.toString(), file + "-wal", copy.toString())
+        new ProcessBuilder("cp", file.toString(), file + "-wal", copy.toString())
             .inheritIO()
             .start();
     assertThat(cp.onExit().join().exitValue()).isZero();
