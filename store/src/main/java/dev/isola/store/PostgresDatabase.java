@@ -13,11 +13,13 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL through a pool of connections. */
 final class PostgresDatabase implements Database {
   private static final int MAX_TRIES = 8;
+  private static final long RETRY_PAUSE_NANOS = 2_000_000;
 
   private final HikariDataSource pool;
   private final String place;
@@ -152,6 +154,8 @@ final class PostgresDatabase implements Database {
         if (!again) {
           throw failures.of(e, step.committing);
         }
+        // The winner goes first; without a pause the two may meet in the same way again.
+        LockSupport.parkNanos(tries * RETRY_PAUSE_NANOS);
       }
     }
   }

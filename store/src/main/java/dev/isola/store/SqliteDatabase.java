@@ -42,9 +42,9 @@ final class SqliteDatabase implements Database {
     boolean opened = false;
     try {
       connection = file.writer();
-      connection.setAutoCommit(false);
+      Sql.update(connection, "begin immediate");
       migrations.apply(connection, file.failures().place());
-      connection.commit();
+      Sql.update(connection, "commit");
       SqliteReaders readers = new SqliteReaders(file, deadline);
       SqliteWriter writer = new SqliteWriter(connection, file.failures(), deadline);
       opened = true;
@@ -59,8 +59,9 @@ final class SqliteDatabase implements Database {
   }
 
   private static void abandon(Connection connection) {
-    try (connection) {
-      connection.rollback();
+    try {
+      // An open transaction is rolled back by that.
+      connection.close();
     } catch (SQLException e) {
       // What went wrong before is what counts.
     }

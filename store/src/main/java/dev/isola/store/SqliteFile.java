@@ -71,12 +71,14 @@ final class SqliteFile {
     }
   }
 
-  /** Opens a connection that writes: in WAL mode, and on disk before a commit returns. */
+  /**
+   * Opens a connection that writes: in WAL mode, and on disk before a commit returns. Transactions
+   * are begun and ended by statements; the driver would keep one open all the time.
+   */
   Connection writer() throws SQLException {
     SQLiteConfig config = config();
     config.setJournalMode(SQLiteConfig.JournalMode.WAL);
     config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
-    config.setTransactionMode(SQLiteConfig.TransactionMode.IMMEDIATE);
     config.setJournalSizeLimit(64 << 20);
     return config.createConnection("jdbc:sqlite:" + file);
   }

@@ -35,7 +35,7 @@ final class SqliteWriter implements AutoCloseable {
   }
 
   <T extends @Nullable Object> T write(Work<T> work) {
-    if (Thread.currentThread() == thread) {
+    if (thread.equals(Thread.currentThread())) {
       // It would wait for itself.
       throw new IllegalStateException("within a transaction use the parts that it is given");
     }
@@ -103,11 +103,12 @@ final class SqliteWriter implements AutoCloseable {
   private boolean runTogether(List<WriteJob<?>> jobs) {
     boolean committing = false;
     try {
+      Sql.update(connection, "begin immediate");
       for (WriteJob<?> job : jobs) {
         if (jobs.size() == 1) {
           job.run(connection);
           if (job.hasFailed()) {
-            connection.rollback();
+            Sql.update(connection, "rollback");
             job.done();
             return true;
           }
@@ -121,7 +122,7 @@ final class SqliteWriter implements AutoCloseable {
         }
       }
       committing = true;
-      connection.commit();
+      Sql.update(connection, "commit");
       jobs.forEach(WriteJob::done);
       return true;
     } catch (SQLException e) {
@@ -137,7 +138,7 @@ final class SqliteWriter implements AutoCloseable {
 
   private void rollback() {
     try {
-      connection.rollback();
+      Sql.update(connection, "rollback");
     } catch (SQLException e) {
       // SQLite has rolled back by itself, which it does when a disk is full.
     }

@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.ReentrantLock;
@@ -35,6 +37,22 @@ final class CrashChild {
     this.prefix = prefix;
   }
 
+  /** Returns the command that runs it with the arguments given. */
+  static List<String> command(String... arguments) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:TieredStopAtLevel=1",
+                "-Dslf4j.internal.verbosity=ERROR",
+                "-cp",
+                System.getProperty("java.class.path"),
+                CrashChild.class.getName()));
+    command.addAll(List.of(arguments));
+    return command;
+  }
+
   /** Arguments: prefix, honest or early, then a folder, or a URL and a schema. */
   public static void main(String[] args) {
     LedgerConfig.Location location =
@@ -48,18 +66,19 @@ final class CrashChild {
       CrashChild child = new CrashChild(ledger, args[0]);
       for (int i = 0; i < THREADS; i++) {
         String name = args[0] + (char) ('a' + i);
-        threads.submit(() -> args[1].equals("early") ? child.early(name) : child.honest(name));
+        threads.execute(
+            args[1].equals("early") ? () -> child.early(name) : () -> child.honest(name));
       }
     }
   }
 
-  private Object honest(String name) {
+  private void honest(String name) {
     for (int i = 0; ; i++) {
       acknowledge(name + i + " " + write(name + i));
     }
   }
 
-  private Object early(String name) {
+  private void early(String name) {
     for (int i = 0; ; i++) {
       acknowledge(name + i + " 0");
       write(name + i);

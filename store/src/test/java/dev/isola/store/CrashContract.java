@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.SandboxState;
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.ProcessBuilder.Redirect;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -70,21 +68,12 @@ abstract class CrashContract extends LedgerContract {
 
   private Process start(String prefix, String manner) throws IOException {
     List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:TieredStopAtLevel=1",
-                "-Dslf4j.internal.verbosity=ERROR",
-                "-cp",
-                String.join(File.pathSeparator, System.getProperty("java.class.path")),
-                CrashChild.class.getName(),
-                prefix,
-                manner));
-    switch (config.location()) {
-      case LedgerConfig.Folder folder -> command.add(folder.folder().toString());
-      case LedgerConfig.Server server -> command.addAll(List.of(server.url(), server.schema()));
-    }
+        switch (config.location()) {
+          case LedgerConfig.Folder folder ->
+              CrashChild.command(prefix, manner, folder.folder().toString());
+          case LedgerConfig.Server server ->
+              CrashChild.command(prefix, manner, server.url(), server.schema());
+        };
     return new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
   }
 

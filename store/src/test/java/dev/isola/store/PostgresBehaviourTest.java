@@ -164,7 +164,7 @@ class PostgresBehaviourTest {
           List.<Callable<Boolean>>of(
               () -> crosswise(ledger, "one", "two", both, runs),
               () -> crosswise(ledger, "two", "one", both, runs)));
-      assertThat(runs).hasValue(3);
+      assertThat(runs).hasValueGreaterThanOrEqualTo(3);
       assertThat(ledger.settings().all("a").values()).containsOnly("1");
     }
   }

@@ -4,8 +4,11 @@ import dev.isola.spi.Secret;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Schemas of their own on one server that lives as long as the JVM. */
@@ -14,11 +17,25 @@ final class PostgresTestDatabase implements TestDatabase {
 
   /** Started by who first asks for it; ended by its own shutdown hook. */
   private static final class Running {
+    private static final long ENOUGH_FOR_A_CLUSTER = 1L << 30;
+
     static final EmbeddedPostgres SERVER = start();
+
+    /** Making a new cluster waits for the disk many times, a minute on a busy machine. */
+    private static Path memoryOrDisk() throws IOException {
+      Path memory = Path.of("/dev/shm");
+      boolean roomy =
+          Files.isWritable(memory)
+              && Files.getFileStore(memory).getUsableSpace() > ENOUGH_FOR_A_CLUSTER;
+      return roomy ? memory : Path.of(System.getProperty("java.io.tmpdir"));
+    }
 
     private static EmbeddedPostgres start() {
       try {
-        return EmbeddedPostgres.builder().start();
+        return EmbeddedPostgres.builder()
+            .setDataDirectory(Files.createTempDirectory(memoryOrDisk(), "isola-postgres-"))
+            .setPGStartupWait(Duration.ofSeconds(60))
+            .start();
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

@@ -1,5 +1,6 @@
 package dev.isola.store;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -11,7 +12,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.ProviderUnavailable;
-import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
@@ -63,21 +63,11 @@ class SqliteBehaviourTest {
 
     // Also from another process, and also after a refusal in this one.
     Process other =
-        new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "--enable-native-access=ALL-UNNAMED",
-                    "-cp",
-                    String.join(File.pathSeparator, System.getProperty("java.class.path")),
-                    CrashChild.class.getName(),
-                    "x",
-                    "honest",
-                    folder.toString()))
+        new ProcessBuilder(CrashChild.command("x", "honest", folder.toString()))
             .redirectErrorStream(true)
             .redirectOutput(Redirect.PIPE)
             .start();
-    String said =
-        new String(other.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+    String said = new String(other.getInputStream().readAllBytes(), UTF_8);
     assertThat(other.waitFor()).isNotZero();
     assertThat(said).contains("belongs to another Isola server, pid " + pid);
     ledger.settings().put("still", "ours", "yes");
