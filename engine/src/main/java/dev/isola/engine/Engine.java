@@ -252,6 +252,7 @@ public final class Engine implements AutoCloseable {
   public void close() {
     closing = true;
     loops.forEach(Thread::interrupt);
+    pool.close();
     if (shutdown == Shutdown.DRAIN) {
       drain();
     }

@@ -10,7 +10,6 @@ import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -106,8 +105,9 @@ public final class EventLog {
     lock.lockInterruptibly();
     try {
       // Looked at again under the lock: what came in between has signalled nobody.
-      if (ledger.events().last() <= number) {
-        more.await(nanos, TimeUnit.NANOSECONDS);
+      long left = nanos;
+      while (left > 0 && ledger.events().last() <= number) {
+        left = more.awaitNanos(left);
       }
     } finally {
       lock.unlock();

@@ -47,6 +47,7 @@ public final class WarmPool implements Warm {
   private final InstantSource clock;
   private final Log log;
   private final ReentrantLock filling = new ReentrantLock();
+  private volatile boolean closed;
   private final LongAdder hits = new LongAdder();
   private final Map<String, LongAdder> misses = new ConcurrentHashMap<>();
 
@@ -120,21 +121,30 @@ public final class WarmPool implements Warm {
 
   /** Makes what is missing, and removes what is not wanted any more. One at a time does it. */
   public void refill() {
-    if (!filling.tryLock()) {
+    if (closed || !filling.tryLock()) {
       return;
     }
     try {
       drain();
       wanted.forEach(this::fill);
+    } catch (SandboxException e) {
+      log.warning("the warm pool cannot be looked at: " + e.fault().what());
     } finally {
       filling.unlock();
     }
   }
 
+  /** Makes no more, and returns when nothing is being made. */
+  public void close() {
+    closed = true;
+    filling.lock();
+    filling.unlock();
+  }
+
   private void fill(PoolEntry entry) {
     try {
       String hash = SpecText.hash(entry.spec());
-      for (int have = pooled(hash).size(); have < entry.size(); have++) {
+      for (int have = pooled(hash).size(); have < entry.size() && !closed; have++) {
         creator.createPooled(
             Order.of(
                 Request.of(
