@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -27,9 +28,42 @@ static pid_t leader;
 static const char *mark;
 static bool leader_ended, told_started;
 
+/* As getdents64 gives them. */
+struct folder_entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+/* Closes what is open; again until nothing was, because closing may move what was not listed yet. */
+static bool close_listed(int first)
+{
+    int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return false;
+    _Alignas(struct folder_entry) char entries[4096];
+    long length = 0;
+    for (bool closed = true; closed && length >= 0;) {
+        closed = false;
+        lseek(folder, 0, SEEK_SET);
+        while ((length = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0) {
+            for (long at = 0; at < length;) {
+                const struct folder_entry *entry = (const struct folder_entry *)(const void *)(entries + at);
+                int fd = atoi(entry->name);
+                if (fd >= first && fd != folder) closed |= close(fd) == 0;
+                at += entry->length;
+            }
+        }
+    }
+    close(folder);
+    return length == 0;
+}
+
+/* Without close_range (gVisor, old kernels) going through every number that may be would take long. */
 static void close_from(int first)
 {
-    if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+    if (syscall(SYS_close_range, first, ~0u, 0) == 0 || close_listed(first)) return;
     struct rlimit limit;
     int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
     for (int fd = first; fd < end; fd++) close(fd);

@@ -96,11 +96,12 @@ final class DensityRun {
       List<Long> pids = found.getOrDefault(alive.get(i).id().value(), List.of());
       processes[i] = pids.size();
       for (long pid : pids) {
-        bytes[i] +=
-            residents
-                .privateBytes(Long.toString(pid))
-                .orElseThrow(
-                    () -> new IOException("the memory of process " + pid + " cannot be read"));
+        OptionalLong own = residents.privateBytes(Long.toString(pid));
+        if (own.isPresent()) {
+          bytes[i] += own.getAsLong();
+        } else if (residents.lives(pid)) {
+          throw new IOException("the memory of process " + pid + " cannot be read");
+        }
       }
     }
     Arrays.sort(processes);

@@ -80,6 +80,13 @@ final class Residents {
     }
   }
 
+  /** Tells whether a process is there and has not ended; one that waits to be reaped has. */
+  boolean lives(long pid) {
+    String stat = text(pid, "stat");
+    int end = stat.lastIndexOf(')');
+    return end >= 0 && !stat.startsWith(" Z", end + 1);
+  }
+
   /** Adds up the private lines of a {@code smaps_rollup}; empty when there are none. */
   static OptionalLong privateBytesOf(String rollup) {
     long kilobytes = 0;
