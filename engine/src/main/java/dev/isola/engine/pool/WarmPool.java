@@ -138,7 +138,11 @@ public final class WarmPool implements Warm {
   public void close() {
     closed = true;
     filling.lock();
-    filling.unlock();
+    try {
+      log.info("the warm pool makes no more sandboxes");
+    } finally {
+      filling.unlock();
+    }
   }
 
   private void fill(PoolEntry entry) {
