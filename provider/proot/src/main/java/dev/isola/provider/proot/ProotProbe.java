@@ -61,8 +61,7 @@ record ProotProbe(String name) {
     Optional<Version> version = Version.find(program.get().ask("--version").text());
     if (version.isPresent() && !version.get().atLeast(STEADY)) {
       return new Health.Unhealthy(
-          "PRoot " + version.get() + " loses programs that look at links through descriptors",
-          NEWER);
+          "PRoot " + version.get() + " loses the agent at some links", NEWER);
     }
     // A shell that is elsewhere inside: its path has to be changed for it to be found.
     HostProgram.Answer answer =
