@@ -69,7 +69,7 @@ bool connection_present(void)
 /* What could not go out at once goes when the loop is told that it can; we may be a worker. */
 static bool sent(struct peer *p, bool ok)
 {
-    if (p->outbox.length && !p->want_write) {
+    if (p->outbox.length && !p->outbox.held && !p->want_write) {
         p->want_write = true;
         loop_wake();
     }
@@ -101,6 +101,23 @@ bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_
 {
     if (!server || server->dead) return false;
     return sent(server, outbox_send_pipe(&server->outbox, type, stream, pipe, length)) || send_failed();
+}
+
+void connection_hold(void)
+{
+    pthread_mutex_lock(&stream_lock);
+    if (server) server->outbox.held = true;
+    pthread_mutex_unlock(&stream_lock);
+}
+
+void connection_let_go(void)
+{
+    pthread_mutex_lock(&stream_lock);
+    if (server && server->outbox.held) {
+        server->outbox.held = false;
+        if (!server->dead && !sent(server, outbox_flush(&server->outbox))) send_failed();
+    }
+    pthread_mutex_unlock(&stream_lock);
 }
 
 bool connection_has_room(void)

@@ -38,6 +38,9 @@ bool connection_send(enum frame_type type, uint32_t stream, const void *head, si
                      const void *payload, size_t length);
 /* The same with `length` bytes that are waiting in a pipe. */
 bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_t length);
+/* Between the two, frames wait for each other and then go out in one write. Main thread, stream_lock not held. */
+void connection_hold(void);
+void connection_let_go(void);
 /* True when the queue is short enough for bulk data. With stream_lock held. */
 bool connection_has_room(void);
 /* Called once per turn of the loop: sends what workers have queued. */

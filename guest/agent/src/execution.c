@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "connection.h"
 #include "disk_budget.h"
 #include "execution_launch.h"
 #include "process_tree.h"
@@ -267,6 +268,7 @@ static void failed(struct execution *e, const struct report *r)
 {
     struct stream *s = e->attachments ? e->attachments->stream : NULL;
     while (e->attachments) detach_reader(e->attachments);
+    if (r->error_number == EAGAIN) supervisors_dismiss();
     if (s) launch_error(s, &e->description, r->stage, r->error_number);
     running--;
     forget(e);
@@ -284,13 +286,35 @@ static void started(struct execution *e, const struct report *r)
         stream_post(a->stream, RESPONSE, b.data, b.length, NULL, 0);
     builder_free(&b);
     if (e->timeout_ms) timer_set(&e->timeout, e->started_ns + e->timeout_ms * MS);
+    if (e->typed.length || e->input_eof) write_input(e);
+}
+
+static void watch_outputs(struct execution *e)
+{
     for (int i = 0; i < 2; i++)
         if (e->outputs[i].watch.fd >= 0) loop_watch(&e->outputs[i].watch, EPOLLIN);
-    if (e->typed.length || e->input_eof) write_input(e);
+}
+
+/* A short command's start, output and end go out together: whoever waits for it is woken once. */
+static void ended(struct execution *e, const struct report *r)
+{
+    connection_hold();
+    if (!e->started) started(e, r);
+    leader_ended(e, r);
+    connection_let_go();
 }
 
 /* Whoever murdered a supervisor set its tree free; it came to us, and nothing else of ours is not a supervisor. */
 static void kill_strays(void);
+
+static void free_supervisor(struct execution *e)
+{
+    loop_forget(&e->control);
+    supervisor_free(e->supervisor, e->control.fd);
+    e->control.fd = -1;
+    e->supervisor = 0;
+    tidy_due = true;
+}
 
 static void control_ready(struct watch *w, uint32_t what)
 {
@@ -303,9 +327,17 @@ static void control_ready(struct watch *w, uint32_t what)
         if (n < 0 && errno == EAGAIN) return;
         if (n != (ssize_t)sizeof r) break;
         switch (r.kind) {
-        case REPORT_STARTED: started(e, &r); break;
+        case REPORT_STARTED:
+            started(e, &r);
+            watch_outputs(e);
+            break;
         case REPORT_FAILED: failed(e, &r); return;
-        case REPORT_ENDED: leader_ended(e, &r); break;
+        case REPORT_ENDED:
+            ended(e, &r);
+            if (!r.is_free) break;
+            free_supervisor(e);
+            return;
+        case REPORT_FREE: free_supervisor(e); return;
         }
     }
     close_watch(&e->control);
@@ -326,7 +358,7 @@ static bool is_supervisor(pid_t pid)
 {
     for (struct execution *e = executions; e; e = e->next)
         if (e->supervisor == pid && e->control.fd >= 0) return true;
-    return false;
+    return tree_is_apart(pid);
 }
 
 static void strays_fired(struct timer *t)
@@ -343,6 +375,7 @@ static void kill_strays(void)
 
 void executions_reaped(pid_t pid, int status)
 {
+    supervisor_reaped(pid);
     for (struct execution *e = executions; e; e = e->next)
         if (e->supervisor == pid) {
             e->supervisor = 0;

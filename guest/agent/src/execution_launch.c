@@ -133,6 +133,13 @@ static char *folder_of(struct fields request)
     return result;
 }
 
+static bool is_root(void)
+{
+    static int known; /* it does not change */
+    if (!known) known = geteuid() == 0 ? 1 : 2;
+    return known == 1;
+}
+
 static bool user_of(struct prepared *p, struct stream *s, struct fields request)
 {
     char *asked = fields_text(request, T_USER);
@@ -141,7 +148,7 @@ static bool user_of(struct prepared *p, struct stream *s, struct fields request)
     if (name) {
         ok = user_find(name, &p->user);
         if (!ok) stream_error(s, E_NO_SUCH_USER, 0, "no such user: %s", name);
-        else if (geteuid() == 0) p->launch.user = &p->user;
+        else if (is_root()) p->launch.user = &p->user;
         else if (p->user.uid != geteuid()) {
             stream_error(s, E_DENIED, EPERM, "cannot run as %s: the agent is not root", name);
             ok = false;
@@ -158,16 +165,20 @@ static void limits_of(struct launch *l, struct fields f)
     size_t position = 0;
     struct field field;
     while (fields_next(f, &position, &field)) {
-        if (field.tag != T_RLIMIT || field.length != 17 || l->limit_count == LAUNCH_LIMITS_MAX) continue;
+        if (field.tag != T_RLIMIT || field.length != 17) continue;
         struct rlimit limit = {get_u64(field.value + 1), get_u64(field.value + 9)};
         struct rlimit now;
         /* Without the right to raise it, the hard limit we have is the most there is. */
-        if (getrlimit((__rlimit_resource_t)field.value[0], &now) == 0 && geteuid() != 0) {
+        if (!is_root() && getrlimit((__rlimit_resource_t)field.value[0], &now) == 0) {
             if (limit.rlim_max > now.rlim_max) limit.rlim_max = now.rlim_max;
             if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
         }
-        l->limits[l->limit_count].resource = field.value[0];
-        l->limits[l->limit_count++].limit = limit;
+        int i = 0;
+        while (i < l->limit_count && l->limits[i].resource != field.value[0]) i++;
+        if (i == LAUNCH_LIMITS_MAX) continue;
+        l->limits[i].resource = field.value[0];
+        l->limits[i].limit = limit;
+        if (i == l->limit_count) l->limit_count++;
     }
 }
 
@@ -309,7 +320,7 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
     }
     int all[3] = {p->our_input, p->our_output, p->our_error};
     for (int i = 0; i < 3; i++)
-        if (all[i] >= 0) fcntl(all[i], F_SETFL, fcntl(all[i], F_GETFL) | O_NONBLOCK);
+        if (all[i] >= 0) fcntl(all[i], F_SETFL, O_NONBLOCK); /* it had no other flag that this could take away */
     return true;
 }
 

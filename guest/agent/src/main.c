@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +103,8 @@ static void signal_ready(struct watch *w, uint32_t what)
 static void catch_signals(void)
 {
     static struct watch watch = {.ready = signal_ready};
+    /* What whoever started us ignores would be ignored by every command. */
+    for (int i = 1; i < 32; i++) signal(i, i == SIGPIPE ? SIG_IGN : SIG_DFL);
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
@@ -219,7 +222,7 @@ int main(int count, char **words)
     agent_started_ns = now_ns();
     if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_DUMPABLE, 0);
-    signal(SIGPIPE, SIG_IGN);
+    umask(022); /* as commands have it */
     if (!loop_open()) detach_failed("epoll: %s", strerror(errno));
     catch_signals();
 

@@ -66,7 +66,7 @@ static void put_header(uint8_t header[FRAME_HEADER], enum frame_type type, uint3
 /* Sends at once what it can; returns how much, or -1 when the peer is gone. */
 static ssize_t try_send(struct outbox *o, const struct iovec *parts, int count)
 {
-    if (o->length) return 0;
+    if (o->length || o->held) return 0;
     ssize_t n = writev(o->fd, parts, count);
     return n >= 0 ? n : errno == EAGAIN || errno == EINTR ? 0 : -1;
 }

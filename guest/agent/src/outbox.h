@@ -7,7 +7,12 @@
 
 #include "wire.h"
 
-struct outbox { int fd; uint8_t *bytes; size_t start, length, capacity; };
+struct outbox {
+    int fd;
+    bool held;                       /* everything is queued, until it is flushed */
+    uint8_t *bytes;
+    size_t start, length, capacity;
+};
 
 /* Sends `head` then `payload` (either may be empty). False when the peer is gone or far too much is queued. */
 bool outbox_send(struct outbox *o, enum frame_type type, uint32_t stream, const void *head, size_t head_length,

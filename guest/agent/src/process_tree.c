@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,24 @@ int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid)
             found++;
         }
     return found;
+}
+
+static atomic_int set_apart[TREE_APART_MAX];
+
+void tree_set_apart(pid_t pid, bool apart)
+{
+    for (int i = 0; i < TREE_APART_MAX; i++)
+        if (atomic_load(&set_apart[i]) == (apart ? 0 : pid)) {
+            atomic_store(&set_apart[i], apart ? pid : 0);
+            return;
+        }
+}
+
+bool tree_is_apart(pid_t pid)
+{
+    for (int i = 0; i < TREE_APART_MAX; i++)
+        if (atomic_load(&set_apart[i]) == pid) return true;
+    return false;
 }
 
 bool tree_keeps_orphans(void)

@@ -14,6 +14,12 @@ int tree_signal(pid_t root, int signal_number);
 /* Signals the direct children of `root` that are not to be spared. Returns how many there were. */
 int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid));
 
+enum { TREE_APART_MAX = 4 };
+
+/* Processes of the agent's own that belong to no command: not to be counted nor taken for strays. */
+void tree_set_apart(pid_t pid, bool apart);
+bool tree_is_apart(pid_t pid);
+
 /* True when the kernel gives orphans to the nearest subreaper above them, so that they stay in their tree. */
 bool tree_keeps_orphans(void);
 

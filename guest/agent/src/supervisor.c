@@ -16,6 +16,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "handover.h"
 #include "process_tree.h"
 
 enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
@@ -27,6 +28,10 @@ enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
 static pid_t leader;
 static const char *mark;
 static bool leader_ended, told_started;
+
+/* Those whose command is over and who wait for another; the last to come is the first to go. */
+static struct idle { pid_t pid; int control; } idle[TREE_APART_MAX];
+static int idle_count;
 
 /* As getdents64 gives them. */
 struct folder_entry {
@@ -140,19 +145,16 @@ static void become_expendable(void)
 static _Noreturn void become_command(const struct launch *l)
 {
     setsid();
-    int from[3] = {l->input, l->output, l->error};
-    for (int i = 0; i < 3; i++)
-        if (dup2(from[i], i) < 0) give_up(STAGE_SETUP);
     if (l->terminal && ioctl(0, TIOCSCTTY, 0) != 0) give_up(STAGE_SETUP);
     for (int i = 0; i < l->limit_count; i++)
         if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) give_up(STAGE_LIMIT);
-    umask(022);
     if (l->expendable) become_expendable();
     if (l->user) become(l->user);
     if (chdir(l->cwd) != 0) give_up(STAGE_CWD);
 
+    /* Of all signals the agent ignores but this one; handlers do not outlive exec. */
     struct sigaction plain = {.sa_handler = SIG_DFL};
-    for (int i = 1; i < 32; i++) sigaction(i, &plain, NULL);
+    sigaction(SIGPIPE, &plain, NULL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -168,8 +170,8 @@ static void tell(const struct report *r)
 }
 
 /*
- * A short command's start is told together with its end: waking the agent in between would only take the processor
- * from the command. A longer one's is told after a moment.
+ * A short command's start is told with its end: waking the agent in between would only take the processor from the
+ * command. A longer one's is told after a moment.
  */
 static void tell_started(void)
 {
@@ -179,12 +181,12 @@ static void tell_started(void)
     tell(&r);
 }
 
-static void tell_ended(int status, const struct rusage *usage)
+static void tell_ended(int status, const struct rusage *usage, bool is_free)
 {
     if (leader_ended) return;
     leader_ended = true;
-    tell_started();
-    struct report r = {.kind = REPORT_ENDED, .status = status};
+    told_started = true;
+    struct report r = {.kind = REPORT_ENDED, .pid = leader, .status = status, .is_free = is_free};
     if (usage) {
         r.cpu_ns = ((uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec) * 1000000000u
                    + ((uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec) * 1000u;
@@ -206,23 +208,32 @@ static void kill_tree(void)
     leader_status = SIGKILL;
     bool all = tree_kill_own(KILL_MILLISECONDS, reaped_by_kill);
     if (mark) all = tree_kill_marked(mark, KILL_MILLISECONDS) && all;
-    tell_ended(leader_status, NULL);
+    tell_ended(leader_status, NULL, false);
     if (all) _exit(0);
 }
 
-/* Returns when no child is left to wait for now; exits when there is none at all. */
-static void reap_children(void)
+/* Takes in those who ended; true when no child is left, which has been told then. */
+static bool reap_children(void)
 {
+    int leaders = 0;
+    struct rusage leaders_usage;
+    bool over = false;
     for (;;) {
         int status;
         struct rusage usage;
         pid_t pid = wait4(-1, &status, WNOHANG | __WALL, &usage);
-        if (pid == 0) return;
-        if (pid < 0) {
-            if (errno == ECHILD) _exit(0);
-            return;
+        bool none = pid < 0 && errno == ECHILD;
+        if (pid > 0) {
+            if (pid != leader) continue;
+            over = true;
+            leaders = status;
+            leaders_usage = usage;
+            continue;
         }
-        if (pid == leader) tell_ended(status, &usage);
+        struct report r = {.kind = REPORT_FREE};
+        if (over) tell_ended(leaders, &leaders_usage, none);
+        else if (none) tell(&r);
+        return none;
     }
 }
 
@@ -250,15 +261,13 @@ static void nothing(int signal_number)
     (void)signal_number;
 }
 
-static _Noreturn void supervise(void)
+/* Returns when nothing of the command is left. */
+static void supervise(void)
 {
-    struct sigaction wake = {.sa_handler = nothing};
-    sigaction(SIGCHLD, &wake, NULL);
     sigset_t open_mask;
     sigfillset(&open_mask);
     sigdelset(&open_mask, SIGCHLD);
-    for (;;) {
-        reap_children();
+    while (!reap_children()) {
         struct pollfd control = {.fd = CONTROL, .events = POLLIN};
         static const struct timespec moment = {0, START_TOLD_AFTER_NS};
         int ready = ppoll(&control, 1, told_started ? NULL : &moment, &open_mask);
@@ -275,23 +284,29 @@ static _Noreturn void supervise(void)
     }
 }
 
-static _Noreturn void run_supervisor(const struct launch *given, int control_fd)
+/* Makes the command's descriptors 0, 1 and 2, as they are when a launch is handed over, and keeps no other. */
+static bool arrange_descriptors(const struct launch *l, int control_fd)
 {
-    struct launch l = *given;
-    if (dup2(control_fd, CONTROL) < 0) _exit(1);
-    fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    mark = l.mark;
-    prctl(PR_SET_NAME, "isola-watch");
+    int from[CONTROL + 1] = {l->input, l->output, l->error, control_fd};
+    /* Keep clear of the descriptors we are about to overwrite. */
+    for (int i = 0; i <= CONTROL; i++)
+        if ((from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 64)) < 0) return false;
+    for (int i = 0; i < CONTROL; i++)
+        if (dup2(from[i], i) < 0) return false;
+    if (dup3(from[CONTROL], CONTROL, O_CLOEXEC) < 0) return false;
+    close_from(CONTROL + 1);
+    return true;
+}
 
+static void run_command(const struct launch *l)
+{
+    mark = l->mark;
+    leader_ended = told_started = false;
     failed_errno = 0;
     pid_t pid = vfork();
-    if (pid == 0) become_command(&l);
+    if (pid == 0) become_command(l);
     int fork_errno = errno;
-    close(0);
-    close(1);
-    close(2);
-    close_from(CONTROL + 1);
+    for (int i = 0; i < CONTROL; i++) close(i);
     if (pid < 0 || failed_errno) {
         struct report r = {.kind = REPORT_FAILED,
                            .stage = pid < 0 ? STAGE_SETUP : (enum stage)failed_stage,
@@ -303,20 +318,23 @@ static _Noreturn void run_supervisor(const struct launch *given, int control_fd)
     supervise();
 }
 
-pid_t supervisor_start(const struct launch *launch, int *control_fd)
+static _Noreturn void run_supervisor(const struct launch *l, int control_fd)
+{
+    if (!arrange_descriptors(l, control_fd)) _exit(1);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_NAME, "isola-watch");
+    struct sigaction wake = {.sa_handler = nothing};
+    sigaction(SIGCHLD, &wake, NULL);
+    for (; l; l = handover_receive(CONTROL)) run_command(l);
+    _exit(0); /* the agent has no use for it, or is gone */
+}
+
+static pid_t fork_supervisor(const struct launch *launch, int *control_fd)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return -1;
     pid_t pid = fork();
-    if (pid == 0) {
-        /* Keep clear of the descriptors we are about to overwrite. */
-        int control = fcntl(pair[1], F_DUPFD_CLOEXEC, 64);
-        struct launch l = *launch;
-        if (l.input <= CONTROL) l.input = fcntl(l.input, F_DUPFD_CLOEXEC, 64);
-        if (l.output <= CONTROL) l.output = fcntl(l.output, F_DUPFD_CLOEXEC, 64);
-        if (l.error <= CONTROL) l.error = fcntl(l.error, F_DUPFD_CLOEXEC, 64);
-        run_supervisor(&l, control);
-    }
+    if (pid == 0) run_supervisor(launch, pair[1]);
     int error = errno;
     close(pair[1]);
     if (pid < 0) {
@@ -324,7 +342,49 @@ pid_t supervisor_start(const struct launch *launch, int *control_fd)
         errno = error;
         return -1;
     }
-    fcntl(pair[0], F_SETFL, O_NONBLOCK);
     *control_fd = pair[0];
     return pid;
+}
+
+static void take_out(int i)
+{
+    tree_set_apart(idle[i].pid, false);
+    idle[i] = idle[--idle_count];
+}
+
+pid_t supervisor_start(const struct launch *launch, int *control_fd)
+{
+    struct idle last = idle_count ? idle[idle_count - 1] : (struct idle){0};
+    if (!last.pid || !handover_send(last.control, launch)) return fork_supervisor(launch, control_fd);
+    take_out(idle_count - 1);
+    *control_fd = last.control;
+    return last.pid;
+}
+
+void supervisor_free(pid_t pid, int control_fd)
+{
+    if (idle_count < TREE_APART_MAX) {
+        idle[idle_count++] = (struct idle){pid, control_fd};
+        tree_set_apart(pid, true);
+    } else {
+        close(control_fd); /* it ends */
+    }
+}
+
+void supervisors_dismiss(void)
+{
+    while (idle_count) {
+        close(idle[idle_count - 1].control);
+        take_out(idle_count - 1);
+    }
+}
+
+void supervisor_reaped(pid_t pid)
+{
+    for (int i = 0; i < idle_count; i++)
+        if (idle[i].pid == pid) {
+            close(idle[i].control);
+            take_out(i);
+            return;
+        }
 }

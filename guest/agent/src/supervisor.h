@@ -1,7 +1,8 @@
 /*
  * One supervisor process per command. It is a child subreaper, so everything the command starts, however it
  * detaches, stays beneath it and can be found and killed. It starts the command, tells the agent how it ended,
- * reaps, and exits when nothing is left. When the agent is gone it kills its tree and exits.
+ * reaps, and when nothing is left waits for another command, which then need not wait for a fork. When the agent is
+ * gone it kills its tree and exits.
  */
 #ifndef ISOLA_SUPERVISOR_H
 #define ISOLA_SUPERVISOR_H
@@ -32,14 +33,15 @@ struct launch {
 
 enum stage { STAGE_SETUP, STAGE_LIMIT, STAGE_USER, STAGE_CWD, STAGE_EXEC };
 
-enum report_kind { REPORT_STARTED, REPORT_FAILED, REPORT_ENDED };
+enum report_kind { REPORT_STARTED, REPORT_FAILED, REPORT_ENDED, REPORT_FREE };
 
 struct report {
     enum report_kind kind;
-    pid_t pid;                        /* STARTED */
+    pid_t pid;                        /* STARTED, and ENDED: nothing may have been told before */
     enum stage stage;                 /* FAILED */
     int error_number;                 /* FAILED */
     int status;                       /* ENDED: as from waitpid */
+    bool is_free;                     /* ENDED: and nothing of it is left */
     uint64_t cpu_ns;                  /* ENDED */
     uint64_t memory_peak;             /* ENDED */
 };
@@ -48,7 +50,13 @@ struct report {
 enum order_kind { ORDER_KILL_TREE, ORDER_SIGNAL_TREE, ORDER_SIGNAL_GROUP, ORDER_SIGNAL_LEADER };
 struct order { enum order_kind kind; int signal_number; };
 
-/* Forks the supervisor. Returns its pid and the agent's end of the control socket, or -1 with errno. */
+/* Has a supervisor start it. Returns its pid and the agent's end of the control socket, or -1 with errno. */
 pid_t supervisor_start(const struct launch *launch, int *control_fd);
+/* It has told that it is free; takes the control socket. */
+void supervisor_free(pid_t pid, int control_fd);
+/* Lets those go who wait for a command, so that there is room for other processes. */
+void supervisors_dismiss(void);
+/* A child has ended; it may have been one that waited. */
+void supervisor_reaped(pid_t pid);
 
 #endif

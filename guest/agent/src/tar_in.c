@@ -14,7 +14,7 @@
 #include "tar_name.h"
 #include "tar_reader.h"
 
-enum { KEEP_OWNERS = 1 };
+enum { KEEP_OWNERS = 1, NO_MODE = 010000 };
 
 static const uint64_t default_max_bytes = (uint64_t) 64 << 30, default_max_entries = 10000000;
 
@@ -28,6 +28,7 @@ struct tar_in {
     char *name;                  /* of the current entry, cleaned: no `.`, no doubled slashes */
     char *parent;                /* the folder the last entry was in, which the next is mostly in too */
     int parent_fd;
+    mode_t kept_mode;            /* a mode that files made in it had at once; NO_MODE while none is known */
     struct tar_folders folders;
 };
 
@@ -82,6 +83,7 @@ static int parent_of(struct tar_in *in)
     memcpy(in->parent, in->name, length);
     in->parent[length] = 0;
     in->parent_fd = path_descend(in->top, in->parent, 0755);
+    in->kept_mode = NO_MODE;
     return in->parent_fd;
 }
 
@@ -119,6 +121,21 @@ static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
     return true;
 }
 
+/* Most files have their mode from the start. What a folder takes away from it shows in the first of them. */
+static bool file_mode(struct tar_in *in, const struct tar_entry *e, int fd)
+{
+    mode_t mode = mode_allowed(in, e->mode);
+    if (mode == in->kept_mode)
+        return true;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return false;
+    if ((st.st_mode & 07777) != mode)
+        return fchmod(fd, mode) == 0;
+    in->kept_mode = mode;
+    return true;
+}
+
 static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd)
 {
     const struct timespec times[2] = { e->mtime, e->mtime };
@@ -128,7 +145,7 @@ static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd
         if (fsetxattr(fd, a->name, a->value, a->length, 0) < 0 && errno != ENOTSUP && errno != EPERM)
             return entry_failed(in, e->name);
     }
-    if (!owner_set(in, fd, "", e) || fchmod(fd, mode_allowed(in, e->mode)) < 0 || futimens(fd, times) < 0)
+    if (!owner_set(in, fd, "", e) || !file_mode(in, e, fd) || futimens(fd, times) < 0)
         return entry_failed(in, e->name);
     return true;
 }
@@ -136,9 +153,10 @@ static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd
 static bool take_file(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(parent, leaf, flags, 0600);
+    mode_t mode = mode_allowed(in, e->mode) & 0777;
+    int fd = openat(parent, leaf, flags, mode);
     if (fd < 0 && errno == EEXIST && unlinkat(parent, leaf, 0) == 0)
-        fd = openat(parent, leaf, flags, 0600);
+        fd = openat(parent, leaf, flags, mode);
     if (fd < 0)
         return entry_failed(in, e->name);
     bool done = file_content(in, e, fd) && file_attributes(in, e, fd);
@@ -346,7 +364,7 @@ static int target_open(const char *path)
 static void tar_in_path(struct stream *s, struct fields f, const char *path)
 {
     struct tar_in in = {
-        .s = s, .path = path, .top = -1, .parent_fd = -1, .reader = { .s = s },
+        .s = s, .path = path, .top = -1, .parent_fd = -1, .kept_mode = NO_MODE, .reader = { .s = s },
         .keep_owners = fields_u64(f, T_FLAGS, 0) & KEEP_OWNERS,
         .max_bytes = fields_u64(f, T_MAX_BYTES, default_max_bytes),
         .max_entries = fields_u64(f, T_MAX_ENTRIES, default_max_entries),

@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -93,9 +94,13 @@ static void put_tree_entry(struct tar_out *o, struct tree *t)
 {
     struct stat st;
     char target[PATH_MAX];
-    if (excluded(o, t) || fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (excluded(o, t))
         return;
-    if (S_ISREG(st.st_mode))
+    if (t->kind == DT_REG)           /* it is looked at once it is open */
+        put_file(o, t->folder, t->name, t->path);
+    else if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    else if (S_ISREG(st.st_mode))
         put_file(o, t->folder, t->name, t->path);
     else if (S_ISDIR(st.st_mode))
         put_folder(o, t, &st);

@@ -13,6 +13,7 @@
 
 #include "operations.h"
 #include "path.h"
+#include "process_tree.h"
 #include "tree.h"
 
 extern uint64_t agent_started_ns;        /* CLOCK_BOOTTIME, set by main */
@@ -99,14 +100,14 @@ static void descendants_mark(struct process *list, size_t count)
     int self = getpid();
     bool changed = self != 1;
     for (size_t i = 0; self == 1 && i < count; i++)
-        list[i].counted = list[i].pid != self && !list[i].kernel;
+        list[i].counted = list[i].pid != self && !list[i].kernel && !tree_is_apart(list[i].pid);
     if (count > 0)
         qsort(list, count, sizeof *list, by_pid);
     /* A parent mostly has the smaller number, so this is one or two rounds. */
     while (changed) {
         changed = false;
         for (size_t i = 0; i < count; i++) {
-            if (list[i].counted || list[i].pid == self)
+            if (list[i].counted || list[i].pid == self || tree_is_apart(list[i].pid))
                 continue;
             struct process wanted = { .pid = list[i].parent };
             const struct process *parent = bsearch(&wanted, list, count, sizeof *list, by_pid);

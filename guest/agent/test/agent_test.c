@@ -529,6 +529,164 @@ static void a_murdered_supervisor_does_not_free_its_tree(void)
     finish(&a, &c);
 }
 
+static void a_supervisor_that_is_free_serves_the_next_command(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    char first[32] = "", now[32] = "";
+    for (int i = 0; i < 5; i++) {
+        struct outcome o = run(&c, shell("echo $PPID"), 10000);
+        sscanf((char *)o.output[0], "%31s", i == 0 ? first : now);
+        outcome_free(&o);
+        if (i) CHECK_TEXT(first, now);
+    }
+    struct builder u = {0};
+    uint32_t stream = client_request(&c, OP_USAGE, &u);
+    struct outcome o = client_finish(&c, stream, 5000);
+    CHECK_INT(0, outcome_u64(&o, T_PROCESSES, 99));
+    outcome_free(&o);
+
+    /* One that still has somebody to watch is not free, and is again when that one has ended. */
+    o = run(&c, shell("echo $PPID; sleep 0.5 >/dev/null 2>&1 &"), 10000);
+    CHECK_TEXT(first, strtok((char *)o.output[0], "\n"));
+    outcome_free(&o);
+    o = run(&c, shell("echo $PPID"), 10000);
+    CHECK(strcmp(first, strtok((char *)o.output[0], "\n")) != 0);
+    outcome_free(&o);
+    bool again = false;
+    for (int i = 0; i < 100 && !again; i++) {
+        usleep(20000);
+        o = run(&c, shell("echo $PPID"), 10000);
+        again = strcmp(first, strtok((char *)o.output[0], "\n")) == 0;
+        outcome_free(&o);
+    }
+    CHECK(again);
+    finish(&a, &c);
+}
+
+static void many_at_once_then_one_after_the_other(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 12; i++) {
+            struct builder b = shell("sleep 0.1; echo $N >>out.$0");
+            char text[32];
+            snprintf(text, sizeof text, "%d", i);
+            build_text(&b, T_ARG, text);
+            snprintf(text, sizeof text, "N=%d", round);
+            build_text(&b, T_ENV, text);
+            uint32_t stream = client_request(&c, OP_EXEC, &b);
+            builder_free(&b);
+            if (round == 2) client_send(&c, CANCEL, stream, NULL, 0); /* some before, some after they were answered */
+        }
+        for (int i = 0; i < 100; i++) {
+            struct outcome o = run(&c, shell(round == 0 ? "grep -l 0 out.* | wc -l; sleep 0.02" : "grep -l 1 out.* | wc -l; sleep 0.02"), 10000);
+            bool all = atoi((char *)o.output[0]) == 12;
+            outcome_free(&o);
+            if (all) break;
+        }
+    }
+    struct outcome counted = run(&c, shell("cat out.* | sort | uniq -c | head -n 2 | tr -s ' \\n' ' '"), 10000);
+    CHECK_TEXT(" 12 0 12 1 ", (char *)counted.output[0]);
+    outcome_free(&counted);
+    for (int i = 0; i < 20; i++) {
+        struct outcome o = run(&c, shell("exit 3"), 10000);
+        CHECK_INT(3, outcome_u64(&o, T_EXIT_CODE, 99));
+        outcome_free(&o);
+    }
+    finish(&a, &c);
+}
+
+/* Whoever kills what waits for the next command gains nothing. */
+static void a_free_supervisor_that_was_killed_is_replaced(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    for (int i = 0; i < 3; i++) {
+        struct outcome o = run(&c, shell("echo $PPID; (sleep 0.3; kill -9 $PPID) >/dev/null 2>&1 & exit 0"), 10000);
+        CHECK_INT(0, outcome_u64(&o, T_EXIT_CODE, 99));
+        outcome_free(&o);
+        usleep(400000);
+        o = run(&c, shell("echo done"), 10000);
+        CHECK_TEXT("done\n", (char *)o.output[0]);
+        outcome_free(&o);
+    }
+    /* In the same way for one that is free. */
+    struct outcome o = run(&c, shell("echo $PPID"), 10000);
+    char script[128];
+    snprintf(script, sizeof script, "sleep 0.3; kill -9 %s; echo killed", strtok((char *)o.output[0], "\n"));
+    outcome_free(&o);
+    uint32_t streams[2];
+    for (int i = 0; i < 2; i++) {
+        struct builder b = shell(i ? script : "sleep 0.1");
+        streams[i] = client_request(&c, OP_EXEC, &b);
+        builder_free(&b);
+    }
+    for (int i = 0; i < 2; i++) {
+        o = client_finish(&c, streams[i], 10000);
+        CHECK(o.ended);
+        if (i) CHECK_TEXT("killed\n", (char *)o.output[0]);
+        outcome_free(&o);
+    }
+    for (int i = 0; i < 3; i++) {
+        o = run(&c, shell("echo done"), 10000);
+        CHECK_TEXT("done\n", (char *)o.output[0]);
+        outcome_free(&o);
+    }
+    finish(&a, &c);
+}
+
+static void words_of_any_length_arrive(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    static char text[100001];
+    static const int lengths[] = {1, 4000, 16000, 16300, 16384, 17000, 100000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(text, 'x', (size_t)lengths[i]);
+        text[lengths[i]] = 0;
+        struct builder b = shell("printf '%s %s %s' ${#1} $LONG \"$2\"");
+        build_text(&b, T_ARG, "sh");
+        build_text(&b, T_ARG, text);
+        build_text(&b, T_ARG, "last");
+        build_text(&b, T_ENV, "LONG=value");
+        struct outcome o = run(&c, b, 10000);
+        char expected[64];
+        snprintf(expected, sizeof expected, "%d value last", lengths[i]);
+        CHECK_TEXT(expected, (char *)o.output[0]);
+        outcome_free(&o);
+    }
+    finish(&a, &c);
+}
+
+static void what_our_starter_ignored_is_not_ignored_by_commands(void)
+{
+    struct agent a;
+    struct client c;
+    signal(SIGINT, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    bool up = start(&a, &c, NULL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    CHECK(up);
+    static const int numbers[] = {SIGINT, SIGPIPE};
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 2; i++) {
+            char script[64];
+            snprintf(script, sizeof script, "kill -%d $$; echo survived", numbers[i]);
+            struct outcome o = run(&c, shell(script), 5000);
+            CHECK_INT(numbers[i], outcome_u64(&o, T_SIGNAL, 0));
+            CHECK_TEXT("", (char *)o.output[0]);
+            outcome_free(&o);
+        }
+    finish(&a, &c);
+}
+
 /* ---- life ---- */
 
 static bool is_dead(void *a)
@@ -646,6 +804,11 @@ static void run_all(void)
     RUN(a_journal_that_ran_over_reports_the_gap);
     RUN(a_terminal_has_a_size_and_is_resized);
     RUN(a_murdered_supervisor_does_not_free_its_tree);
+    RUN(a_supervisor_that_is_free_serves_the_next_command);
+    RUN(many_at_once_then_one_after_the_other);
+    RUN(a_free_supervisor_that_was_killed_is_replaced);
+    RUN(words_of_any_length_arrive);
+    RUN(what_our_starter_ignored_is_not_ignored_by_commands);
     RUN(the_deadline_ends_everything);
     RUN(the_deadline_can_be_renewed);
     RUN(an_abandoned_agent_ends_when_it_may_not_linger);

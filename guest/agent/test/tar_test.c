@@ -519,6 +519,36 @@ static void owners(void)
     archive_length = 0;
 }
 
+/* Whatever the umask takes away when a file is made, it has the mode that the archive says. */
+static void modes(void)
+{
+    static const char *const texts[] = { "0000644", "0000644", "0000600", "0000666", "0000644", "0000777", "0000755",
+        "0000755", "0000000", "0000444" };
+    enum { MODES = sizeof texts / sizeof *texts };
+    for (int i = 0; i < MODES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "d%d/f%d", i % 2, i);
+        strcpy(entry(name, '0', NULL, "x")->mode, texts[i]);
+        seal((struct tar_header *) (archive + archive_length - 2 * TAR_BLOCK));
+    }
+    finish();
+    static const mode_t masks[] = { 022, 077, 0 };
+    for (int m = 0; m < 3; m++) {
+        mode_t before = umask(masks[m]);
+        shell("rm -rf %s", at("in"));
+        CHECK_INT(0, unpack("in", archive, archive_length, NULL, 0));
+        umask(before);
+        for (int i = 0; i < MODES; i++) {
+            struct stat st;
+            char name[32];
+            snprintf(name, sizeof name, "in/d%d/f%d", i % 2, i);
+            CHECK(stat(at(name), &st) == 0);
+            CHECK_INT(strtol(texts[i], NULL, 8), st.st_mode & 07777);
+        }
+    }
+    archive_length = 0;
+}
+
 static void cancel_leaves_nothing_open(void)
 {
     int before = open_descriptors();
@@ -553,6 +583,7 @@ int main(void)
     RUN(what_is_left_out);
     RUN(single_file);
     RUN(owners);
+    RUN(modes);
     RUN(cancel_leaves_nothing_open);
     free(packed);
     if (open_descriptors() != before) {
