@@ -14,7 +14,7 @@
 #include "tar_writer.h"
 #include "tree.h"
 
-enum { EXCLUDES_MAX = 256 };
+enum { EXCLUDES_MAX = 256, EXACT_TIMES = 1 };
 
 struct tar_out {
     struct stream *s;
@@ -210,6 +210,7 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
     }
     o->s = s;
     o->path = path;
+    o->writer.exact_times = fields_u64(f, T_FLAGS, 0) & EXACT_TIMES;
     if (excludes_take(o, f)) {
         tar_out_from(o);
         tar_out_answer(o);

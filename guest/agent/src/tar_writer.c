@@ -207,7 +207,7 @@ void tar_put_entry(struct tar_writer *w, const char *name, char type, const stru
     if (!octal(h.size, sizeof h.size, size))
         pax_number(w, "size", size);
     bool late = !octal(h.mtime, sizeof h.mtime, st->st_mtim.tv_sec < 0 ? 0 : (uint64_t) st->st_mtim.tv_sec);
-    if (late || st->st_mtim.tv_sec < 0 || st->st_mtim.tv_nsec)
+    if (late || st->st_mtim.tv_sec < 0 || (w->exact_times && st->st_mtim.tv_nsec))
         pax_time(w, &st->st_mtim);
     if (fd >= 0)
         pax_xattrs(w, fd);

@@ -10,6 +10,7 @@
 struct tar_writer {
     struct stream *s;
     bool over;                   /* cancelled or dropped */
+    bool exact_times;            /* to the nanosecond, which takes a pax header for nearly every entry */
     int number;                  /* errno of the first failure */
     uint8_t *buffer;             /* small files travel together in one frame */
     size_t used;

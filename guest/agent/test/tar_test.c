@@ -355,10 +355,13 @@ static void flipped_bytes(void)
 static uint8_t *packed;
 static size_t packed_length;
 
+static uint64_t pack_flags = 1;
+
 static int pack(const char *path, const char *exclude, size_t credit)
 {
     struct script script = { .credit = credit };
     build_text(&b, T_PATH, path);
+    build_u64(&b, T_FLAGS, pack_flags);
     if (exclude)
         build_text(&b, T_EXCLUDE, exclude);
     struct stream *s = ask(operate_tar_out, &b, &script);
@@ -498,6 +501,24 @@ static void single_file(void)
     CHECK_TEXT("one\n", get_text(at("copy/single")));
 }
 
+/* Unless they are asked for, parts of a second are left out, and with them two blocks per file. */
+static void whole_seconds(void)
+{
+    shell("rm -rf %s %s && mkdir %s && for i in 1 2 3; do touch -d '2024-05-06 07:08:09.987654321' %s/$i; done",
+        at("copy"), at("tree"), at("tree"), at("tree"));
+    struct stat st;
+    for (pack_flags = 0; pack_flags < 2; pack_flags++) {
+        CHECK_INT(0, pack("tree", NULL, 0));
+        size_t blocks = 4 + 2 + (pack_flags ? 4 * 2 : 0);
+        CHECK_INT(blocks * TAR_BLOCK, packed_length);
+        CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
+        CHECK(stat(at("copy/1"), &st) == 0);
+        CHECK_INT(9, st.st_mtim.tv_sec % 60);
+        CHECK_INT(pack_flags ? 987654321 : 0, st.st_mtim.tv_nsec);
+    }
+    pack_flags = 1;
+}
+
 static void owners(void)
 {
     struct tar_header *h = entry("f", '0', NULL, "x");
@@ -582,6 +603,7 @@ int main(void)
     RUN(small_files);
     RUN(what_is_left_out);
     RUN(single_file);
+    RUN(whole_seconds);
     RUN(owners);
     RUN(modes);
     RUN(cancel_leaves_nothing_open);

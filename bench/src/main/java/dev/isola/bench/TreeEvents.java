@@ -3,17 +3,23 @@ package dev.isola.bench;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** Moves a tree of small files from a folder of this machine into a sandbox, and back into one. */
+/**
+ * Moves a tree of small files from a folder of this machine into a sandbox, and back into one. Each
+ * round has a folder of its own, and nothing is removed before the end: ext4 passes over inodes
+ * that were freed a moment ago one by one, so what one contestant removes the next would pay for.
+ */
 final class TreeEvents {
   private static final String THERE = "isola-bench-tree";
   private static final int N = 5;
@@ -23,13 +29,13 @@ final class TreeEvents {
   private final Arena arena;
   private final Plan plan;
   private final Path source;
-  private final Path target;
+  private final AtomicInteger round = new AtomicInteger();
+  private final Map<String, String> uploaded = new HashMap<>();
 
   private TreeEvents(Arena arena, Plan plan) {
     this.arena = arena;
     this.plan = plan;
     this.source = arena.folder().resolve("tree");
-    this.target = arena.folder().resolve("tree-target");
   }
 
   static List<Event> of(Arena arena, Plan plan) throws IOException {
@@ -56,21 +62,23 @@ final class TreeEvents {
     List<Contestant> contestants = comparators();
     for (Entrant entrant : arena.entrants()) {
       FileSystem files = entrant.sandbox().files();
-      contestants.add(
-          Contestant.timed(entrant.name(), () -> upload(files), () -> files.remove(THERE, true)));
+      contestants.add(Contestant.timed(entrant.name(), () -> upload(files)));
     }
     return event("tree-in", contestants);
   }
 
-  private void upload(FileSystem files) throws IOException, InterruptedException {
+  /** Returns where it is in the sandbox. */
+  private String upload(FileSystem files) throws IOException, InterruptedException {
+    String there = THERE + round.incrementAndGet();
     Process tar = pack();
     try (InputStream archive = tar.getInputStream()) {
-      TreeSummary summary = files.importTree(THERE, archive, TreeLimits.DEFAULT);
+      TreeSummary summary = files.importTree(there, archive, TreeLimits.DEFAULT);
       if (summary.bytes() != (long) plan.sizes().files() * FILE_SIZE) {
         throw new IOException("only " + summary + " arrived");
       }
     }
     Tool.await(tar);
+    return there;
   }
 
   private Event out() {
@@ -81,23 +89,26 @@ final class TreeEvents {
           new Contestant(
               entrant.name(),
               (n, concurrency) -> {
-                upload(files);
-                try {
-                  return Contestant.timed(entrant.name(), () -> download(files), this::clear)
-                      .work()
-                      .run(n, concurrency);
-                } finally {
-                  files.remove(THERE, true);
-                }
+                String there = once(entrant.name(), files);
+                return Parallel.run(() -> download(files, there), n, concurrency);
               }));
     }
     return event("tree-out", contestants);
   }
 
-  private void download(FileSystem files) throws IOException, InterruptedException {
-    Files.createDirectories(target);
+  /** The tree to be read is put there once, as the source of {@code tar} is. */
+  private String once(String entrant, FileSystem files) throws IOException, InterruptedException {
+    String there = uploaded.get(entrant);
+    if (there == null) {
+      there = upload(files);
+      uploaded.put(entrant, there);
+    }
+    return there;
+  }
+
+  private void download(FileSystem files, String there) throws IOException, InterruptedException {
     Process tar = new ProcessBuilder(unpack()).redirectErrorStream(true).start();
-    try (InputStream archive = files.exportTree(THERE, List.of());
+    try (InputStream archive = files.exportTree(there, List.of());
         OutputStream in = tar.getOutputStream()) {
       archive.transferTo(in);
     }
@@ -107,13 +118,12 @@ final class TreeEvents {
   private List<Contestant> comparators() {
     List<Contestant> contestants = new ArrayList<>();
     if (arena.has("tar")) {
-      contestants.add(Contestant.timed("tar", this::tarToTar, this::clear));
+      contestants.add(Contestant.timed("tar", this::tarToTar));
     }
     return contestants;
   }
 
   private void tarToTar() throws IOException, InterruptedException {
-    Files.createDirectories(target);
     for (Process tar :
         ProcessBuilder.startPipeline(
             List.of(
@@ -129,14 +139,10 @@ final class TreeEvents {
         .start();
   }
 
-  private List<String> unpack() {
+  private List<String> unpack() throws IOException {
+    Path target = arena.folder().resolve("tree-target" + round.incrementAndGet());
+    Files.createDirectories(target);
     return List.of("tar", "xf", "-", "-C", target.toString());
-  }
-
-  private void clear() {
-    if (Files.exists(target)) {
-      Scratch.remove(target);
-    }
   }
 
   private Event event(String name, List<Contestant> contestants) {

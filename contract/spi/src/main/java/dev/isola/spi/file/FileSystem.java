@@ -86,7 +86,7 @@ public interface FileSystem {
 
   /**
    * Packs {@code path} as a tar archive while it is read. Paths that match one of {@code excludes}
-   * are left out. Close the stream.
+   * are left out. Times of files may be cut to the second, as in most archives. Close the stream.
    */
   InputStream exportTree(String path, List<String> excludes);
 
