@@ -46,12 +46,12 @@ final class Gauges {
           "isola.usage.memory.bytes",
           "Memory that running sandboxes used when they were last looked at",
           tags,
-          now -> used(now, provider).memoryBytes());
+          now -> (double) used(now, provider).memoryBytes());
       gauge(
           "isola.usage.processes",
           "Processes that running sandboxes had when they were last looked at",
           tags,
-          now -> used(now, provider).processes());
+          now -> (double) used(now, provider).processes());
       gauge(
           "isola.provider.healthy",
           "1 where the provider could make a sandbox now, 0 where not",
@@ -70,7 +70,7 @@ final class Gauges {
           "isola.pool.misses",
           "Orders that got none, and why",
           Tags.of("reason", reason.replace(' ', '_')),
-          now -> now.pool().misses().getOrDefault(reason, 0L));
+          now -> (double) now.pool().misses().getOrDefault(reason, 0L));
     }
     gauge(
         "isola.pool.hit.ratio",
@@ -98,23 +98,23 @@ final class Gauges {
         "isola.admission.memory." + what + ".bytes",
         words,
         Tags.empty(),
-        now -> room.of(now).memoryMb() * BYTES_PER_MB);
+        now -> (double) room.of(now).memoryMb() * BYTES_PER_MB);
     gauge(
         "isola.admission.cpu." + what,
         words,
         Tags.empty(),
-        now -> room.of(now).milliCpu() / 1000.0);
+        now -> (double) room.of(now).milliCpu() / 1000);
   }
 
   private static double sandboxes(Levels now, String provider, SandboxState state) {
-    return now.sandboxes().stream()
+    return (double) now.sandboxes().stream()
         .filter(one -> one.provider().equals(provider) && one.state() == state)
         .mapToLong(one -> one.count())
         .sum();
   }
 
   private static double ready(Levels now, String provider) {
-    return now.sandboxes().stream()
+    return (double) now.sandboxes().stream()
         .filter(one -> one.provider().equals(provider) && one.pooled())
         .filter(one -> one.state() == SandboxState.RUNNING)
         .mapToLong(one -> one.count())
@@ -132,12 +132,12 @@ final class Gauges {
   }
 
   private static double hits(Levels now) {
-    return now.pool().hits();
+    return (double) now.pool().hits();
   }
 
   private static double hitRatio(Levels now) {
-    double hits = now.pool().hits();
-    double all = hits + now.pool().misses().values().stream().mapToLong(Long::longValue).sum();
+    double hits = (double) now.pool().hits();
+    double all = hits + now.pool().misses().values().stream().mapToDouble(Long::doubleValue).sum();
     return all == 0 ? 0 : hits / all;
   }
 

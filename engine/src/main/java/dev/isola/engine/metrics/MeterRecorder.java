@@ -113,7 +113,7 @@ final class MeterRecorder implements Recorder {
               "isola.bytes",
               "Bytes into and out of sandboxes",
               () -> provider(provider).and("kind", cargo.label(), "direction", direction.label()))
-          .increment(bytes);
+          .increment((double) bytes);
     }
   }
 
