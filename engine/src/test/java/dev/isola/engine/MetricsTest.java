@@ -212,9 +212,26 @@ class MetricsTest {
     assertThat(services).contains("service.name=isola");
     assertThat(arrived)
         .containsKeys("isola.spawn", "isola.execution", "isola.executions", "isola.sandboxes");
-    assertThat(arrived.getOrDefault("isola.executions", Metric.getDefaultInstance()).getSum().getDataPoints(0).getAsDouble())
+    assertThat(
+            arrived
+                .getOrDefault("isola.executions", Metric.getDefaultInstance())
+                .getSum()
+                .getDataPoints(0)
+                .getAsDouble())
         .isEqualTo(1.0);
-    assertThat(arrived.getOrDefault("isola.spawn", Metric.getDefaultInstance()).getHistogram().getDataPoints(0).getCount()).isEqualTo(1);
-    assertThat(arrived.getOrDefault("isola.bytes", Metric.getDefaultInstance()).getSum().getDataPoints(0).getAsDouble()).isEqualTo(6.0);
+    assertThat(
+            arrived
+                .getOrDefault("isola.spawn", Metric.getDefaultInstance())
+                .getHistogram()
+                .getDataPoints(0)
+                .getCount())
+        .isEqualTo(1);
+    assertThat(
+            arrived
+                .getOrDefault("isola.bytes", Metric.getDefaultInstance())
+                .getSum()
+                .getDataPoints(0)
+                .getAsDouble())
+        .isEqualTo(6.0);
   }
 }

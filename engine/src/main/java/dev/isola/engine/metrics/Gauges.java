@@ -107,18 +107,20 @@ final class Gauges {
   }
 
   private static double sandboxes(Levels now, String provider, SandboxState state) {
-    return (double) now.sandboxes().stream()
-        .filter(one -> one.provider().equals(provider) && one.state() == state)
-        .mapToLong(one -> one.count())
-        .sum();
+    return (double)
+        now.sandboxes().stream()
+            .filter(one -> one.provider().equals(provider) && one.state() == state)
+            .mapToLong(one -> one.count())
+            .sum();
   }
 
   private static double ready(Levels now, String provider) {
-    return (double) now.sandboxes().stream()
-        .filter(one -> one.provider().equals(provider) && one.pooled())
-        .filter(one -> one.state() == SandboxState.RUNNING)
-        .mapToLong(one -> one.count())
-        .sum();
+    return (double)
+        now.sandboxes().stream()
+            .filter(one -> one.provider().equals(provider) && one.pooled())
+            .filter(one -> one.state() == SandboxState.RUNNING)
+            .mapToLong(one -> one.count())
+            .sum();
   }
 
   private static double healthy(Levels now, String provider) {

@@ -30,7 +30,9 @@ public record Measured(Recorder recorder) {
 
   /** Returns a sandbox whose commands and files are measured. */
   public Sandbox sandbox(Sandbox sandbox, String provider) {
-    return recorder.equals(Recorder.NONE) ? sandbox : new MeasuredSandbox(sandbox, provider, recorder);
+    return recorder.equals(Recorder.NONE)
+        ? sandbox
+        : new MeasuredSandbox(sandbox, provider, recorder);
   }
 
   public void deed(Deed deed, String provider, Runnable work) {
