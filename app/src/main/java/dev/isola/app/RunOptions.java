@@ -6,6 +6,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.ContainerType;
 import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
@@ -167,7 +168,8 @@ final class RunOptions {
             limits(),
             network == null ? Network.DEFAULT : Network.of(Arguments.network("--network", network)),
             ContainerType.AGENT_WORKSPACE,
-            0);
+            0,
+            Require.NOTHING);
     List<Violation> violations = new ArrayList<>(SpecValidation.violations(spec));
     violations.addAll(SpecValidation.hostViolations(spec));
     refuse(violations);

@@ -18,6 +18,7 @@ final class Arena implements AutoCloseable {
   private final Optional<RawProgram> program;
   private final Map<String, Peer> peers = new LinkedHashMap<>();
   private final List<Entrant> entrants = new ArrayList<>();
+  private final Map<String, Housed> housed = new LinkedHashMap<>();
   private final List<Absent> absent = new ArrayList<>();
 
   private Arena(Plan plan) throws IOException {
@@ -88,11 +89,28 @@ final class Arena implements AutoCloseable {
   /** Tells whether a comparator that is a program of this machine takes part. */
   boolean has(String comparator) {
     return plan.against().contains(comparator)
-        && (comparator.equals("processbuilder") || Tool.installed(comparator));
+        && (comparator.equals("processbuilder")
+            || comparator.equals("engine")
+            || Tool.installed(comparator));
   }
 
   List<Entrant> entrants() {
     return entrants;
+  }
+
+  /**
+   * Returns the provider of an entrant behind an engine; {@code absent} learns why there is none.
+   */
+  Optional<Housed> housed(Entrant entrant) {
+    try {
+      return Optional.of(
+          housed.computeIfAbsent(
+              entrant.name(),
+              name -> Housed.open(entrant.trial().factory(), folder().resolve(name + "-engine"))));
+    } catch (RuntimeException e) {
+      absent.add(new Absent(entrant.name() + Housed.SUFFIX, String.valueOf(e.getMessage())));
+      return Optional.empty();
+    }
   }
 
   List<Absent> absent() {
@@ -102,6 +120,7 @@ final class Arena implements AutoCloseable {
   @Override
   public void close() {
     try {
+      housed.values().forEach(Housed::close);
       entrants.forEach(Entrant::close);
     } finally {
       cleanUp();

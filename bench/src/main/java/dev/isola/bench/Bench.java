@@ -12,6 +12,8 @@ import java.util.stream.Stream;
  *
  * <ul>
  *   <li>{@code create}: from nothing to the first command's result, and what destroying takes;
+ *   <li>{@code warm}: from an order to a sandbox that the engine's pool had ready, beside making
+ *       one;
  *   <li>{@code exec}: a command in a running sandbox, one at a time and eight at once;
  *   <li>{@code files}: a large file in and out, a tree of small ones in and out;
  *   <li>{@code flood}: a command's output;
@@ -20,9 +22,10 @@ import java.util.stream.Stream;
  */
 public final class Bench {
   public static final List<String> BENCHMARKS =
-      List.of("create", "exec", "files", "flood", "density");
+      List.of("create", "warm", "exec", "files", "flood", "density");
   public static final List<String> COMPARATORS =
-      Stream.concat(Stream.of("raw", "processbuilder", "cp", "tar"), Peers.NAMES.stream()).toList();
+      Stream.concat(Stream.of("raw", "processbuilder", "cp", "tar", "engine"), Peers.NAMES.stream())
+          .toList();
 
   /** Is told what came out as soon as it is there. */
   public interface Listener {
@@ -97,6 +100,7 @@ public final class Bench {
       throws IOException, InterruptedException {
     return switch (benchmark) {
       case "create" -> CreateEvents.of(arena, plan);
+      case "warm" -> WarmEvents.of(arena, plan);
       case "exec" -> ExecEvents.of(arena, plan);
       case "files" -> {
         List<Event> events = new ArrayList<>(FileEvents.of(arena, plan));

@@ -14,11 +14,18 @@ import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Expiry;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.metrics.Deed;
+import dev.isola.engine.metrics.Levels;
+import dev.isola.engine.metrics.Measured;
+import dev.isola.engine.metrics.Metrics;
+import dev.isola.engine.metrics.Recorder;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Selector;
+import dev.isola.engine.selection.Wish;
+import dev.isola.engine.usage.UsageWatch;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
@@ -53,6 +60,10 @@ public final class Engine implements AutoCloseable {
   private final Reconciler reconciler;
   private final WarmPool pool;
   private final EventLog events;
+  private final Registry registry;
+  private final UsageWatch usage;
+  private final Metrics metrics;
+  private final Measured measured;
   private final InstantSource clock;
   private final Log log;
   private final Shutdown shutdown;
@@ -89,6 +100,20 @@ public final class Engine implements AutoCloseable {
     expiry = new Expiry(ledger, book, ender, clock, log);
     reconciler = new Reconciler(ledger, registry, book, ender, living, log);
     pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
+    this.registry = registry;
+    usage = new UsageWatch(living, book, events, config.get(Keys.USAGE_WARN_AT), clock, log);
+    metrics = Metrics.open(config);
+    measured = new Measured(metrics.recorder());
+    metrics.show(
+        () ->
+            new Levels(
+                ledger.sandboxes().counts(),
+                admission.usage(),
+                pool.size(),
+                pool.tally(),
+                health.current(),
+                usage.last()),
+        registry.names());
   }
 
   /**
@@ -107,6 +132,7 @@ public final class Engine implements AutoCloseable {
     engine.every(config.get(Keys.EXPIRY_INTERVAL), "expiry", engine.expiry::sweep);
     engine.every(config.get(Keys.RECONCILE_INTERVAL), "reconcile", engine.reconciler::reconcile);
     engine.every(config.get(Keys.RECONCILE_INTERVAL), "pool", engine.pool::refill);
+    engine.every(config.get(Keys.USAGE_INTERVAL), "usage", engine.usage::look);
     Thread.ofVirtual().name("isola-pool-fill").start(engine.pool::refill);
     return engine;
   }
@@ -143,7 +169,15 @@ public final class Engine implements AutoCloseable {
    */
   public Delivery create(Order order) {
     refuseWhenClosing();
-    return creator.create(order, pool);
+    return measured.spawn(wanted(order), () -> creator.create(order, pool));
+  }
+
+  /** A name that nobody has is a caller's text, and no label. */
+  private String wanted(Order order) {
+    return order.request().wish() instanceof Wish.Named(String name)
+            && registry.providers().containsKey(name)
+        ? name
+        : Recorder.NOBODY;
   }
 
   /** Returns what is written down of a sandbox. */
@@ -162,9 +196,14 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Gone when it is not there any more
    */
   public Sandbox sandbox(SandboxId id) {
-    Sandbox sandbox = living.of(book.need(id));
+    Living.Held held = living.held(id).orElseGet(() -> found(id));
     expiry.used(id);
-    return sandbox;
+    return measured.sandbox(held.sandbox(), held.provider());
+  }
+
+  private Living.Held found(SandboxId id) {
+    SandboxEntry entry = book.need(id);
+    return new Living.Held(living.of(entry), entry.provider());
   }
 
   /** Lets a sandbox live for {@code fromNow}. What is written decides; then the sandbox is told. */
@@ -188,13 +227,27 @@ public final class Engine implements AutoCloseable {
   public SandboxEntry pause(SandboxId id, Pausing.PauseKind kind) {
     SandboxState state =
         kind == Pausing.PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
-    pausing(id).pause(kind);
-    return become(id, state);
+    return measured.deed(
+        Deed.PAUSE,
+        providerOf(id),
+        () -> {
+          pausing(id).pause(kind);
+          return become(id, state);
+        });
   }
 
   public SandboxEntry resume(SandboxId id) {
-    pausing(id).resume();
-    return become(id, SandboxState.RUNNING);
+    return measured.deed(
+        Deed.RESUME,
+        providerOf(id),
+        () -> {
+          pausing(id).resume();
+          return become(id, SandboxState.RUNNING);
+        });
+  }
+
+  private String providerOf(SandboxId id) {
+    return book.find(id).map(SandboxEntry::provider).orElse(Recorder.NOBODY);
   }
 
   private Pausing pausing(SandboxId id) {
@@ -212,7 +265,7 @@ public final class Engine implements AutoCloseable {
 
   /** Destroys a sandbox; returns when nothing is left. Does nothing to one that is gone. */
   public void destroy(SandboxId id, Destroy how) {
-    ender.end(id, how, "destroyed by its owner");
+    measured.deed(Deed.DESTROY, providerOf(id), () -> ender.end(id, how, "destroyed by its owner"));
   }
 
   public EventLog events() {
@@ -221,6 +274,10 @@ public final class Engine implements AutoCloseable {
 
   public WarmPool pool() {
     return pool;
+  }
+
+  public Metrics metrics() {
+    return metrics;
   }
 
   private static void refuseUnlessAlive(SandboxEntry entry) {
@@ -256,6 +313,7 @@ public final class Engine implements AutoCloseable {
     if (shutdown == Shutdown.DRAIN) {
       drain();
     }
+    metrics.close();
   }
 
   private void drain() {

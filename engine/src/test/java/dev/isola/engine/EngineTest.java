@@ -6,18 +6,23 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecDocument;
 import dev.isola.store.Event;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
@@ -26,6 +31,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -243,6 +249,76 @@ class EngineTest {
       assertThat(house.engine.pool().tally().hits()).isEqualTo(warm);
       assertThat(house.engine.pool().tally().misses()).containsKey("no pool for this spec");
       assertThat(house.log.infos).anyMatch(line -> line.contains("no pool for this spec"));
+    }
+  }
+
+  /** Who gets a warm one owns it as if it had been made for them, and so does their key. */
+  @Test
+  void aWarmOneBelongsToWhoAskedForIt() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, POOL)) {
+      for (String tenant : List.of("red", "blue")) {
+        await().until(() -> pooled(house) == 2);
+        Delivery delivery =
+            house.engine.create(
+                order(spec().env("KIND", "warm").build()).withTenant(tenant).withKey("one"));
+        assertThat(delivery.entry().warm()).isTrue();
+        assertThat(delivery.repeated()).isFalse();
+        assertThat(delivery.entry().tenant()).isEqualTo(tenant);
+      }
+    }
+  }
+
+  /** Who claims while the pool is being filled is not forgotten until the next round. */
+  @Test
+  void aPoolThatIsTakenFromWhileItIsFilledIsFilledAgain() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, POOL)) {
+      for (int i = 0; i < 50; i++) {
+        await().until(() -> pooled(house) == 2);
+        Delivery delivery = house.engine.create(order(spec().env("KIND", "warm").build()));
+        assertThat(delivery.entry().warm()).isTrue();
+        house.engine.destroy(delivery.entry().id(), Destroy.FORCE);
+      }
+    }
+  }
+
+  @Test
+  void whatASpecRequiresDecidesWhoMakesItAndIsWrittenDown() throws IOException {
+    FakeProvider gvisor = new FakeProvider("gvisor");
+    FakeProvider bubblewrap = new FakeProvider("bubblewrap");
+    try (EngineHouse house = new EngineHouse(folder, POOL, gvisor, bubblewrap)) {
+      Map<String, ?> document =
+          Map.of(
+              "require",
+              Map.of(
+                  "isolation", "kernel",
+                  "capabilities", List.of("pausing"),
+                  "limits", List.of("memory")));
+      SandboxSpec spec = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+      Delivery delivery = house.engine.create(Order.of(Request.auto(spec)));
+      assertThat(delivery.entry().provider()).isEqualTo("gvisor");
+      assertThat(delivery.entry().isolation()).isEqualTo(Isolation.KERNEL);
+      assertThat(delivery.entry().warm()).isFalse();
+      assertThat(delivery.entry().attempts()).isEmpty();
+      assertThat(SpecText.read(delivery.entry().spec(), spec.id()).require())
+          .isEqualTo(spec.require());
+
+      SandboxSpec never =
+          SpecDocument.fromMap(
+              Map.of("require", Map.of("isolation", "vm")), () -> SandboxId.random(RANDOM));
+      assertThatThrownBy(() -> house.engine.create(Order.of(Request.auto(never))))
+          .isInstanceOf(Unsupported.class)
+          .hasMessageContaining("gvisor: isolation kernel is weaker than vm")
+          .hasMessageContaining("bubblewrap: isolation container is weaker than vm")
+          .hasMessageContaining("memory: ");
+
+      // Whoever requires what the warm ones are gets one of them.
+      await().until(() -> pooled(house) == 2);
+      SandboxSpec warm =
+          spec()
+              .env("KIND", "warm")
+              .require(new Require(Isolation.PROCESS, Set.of(Pausing.class), Set.of()))
+              .build();
+      assertThat(house.engine.create(order(warm)).entry().warm()).isTrue();
     }
   }
 

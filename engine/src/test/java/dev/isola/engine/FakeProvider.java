@@ -13,6 +13,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.UsageReporting.Usage;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.ApiVersion;
@@ -59,6 +60,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   private final Set<Class<? extends Capability>> capabilities;
   public volatile Health health = new Health.Healthy("always");
   public volatile @Nullable RuntimeException failure;
+  public volatile @Nullable Usage usage;
   public volatile @Nullable ProviderConfig config;
   public volatile boolean closed;
   public final AtomicInteger created = new AtomicInteger();
@@ -139,7 +141,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
     if (planned != null) {
       throw planned;
     }
-    return new FakeSandbox(spec.id());
+    return new FakeSandbox(spec.id(), () -> Optional.ofNullable(usage));
   }
 
   @Override

@@ -4,13 +4,24 @@ import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.UsageReporting.Usage;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.FileSystem;
 import java.util.Optional;
+import java.util.function.Supplier;
 
-/** A sandbox that is there and does nothing. */
-record FakeSandbox(SandboxId id) implements Sandbox {
+/**
+ * A sandbox that is there and does nothing.
+ *
+ * @param usage what it says that it uses; empty where it cannot tell
+ */
+record FakeSandbox(SandboxId id, Supplier<Optional<Usage>> usage) implements Sandbox {
+  FakeSandbox(SandboxId id) {
+    this(id, Optional::empty);
+  }
+
   @Override
   public SandboxState state() {
     return SandboxState.RUNNING;
@@ -28,6 +39,8 @@ record FakeSandbox(SandboxId id) implements Sandbox {
 
   @Override
   public <C extends Capability> Optional<C> as(Class<C> capability) {
-    return Optional.empty();
+    return capability == UsageReporting.class
+        ? usage.get().map(now -> capability.cast((UsageReporting) () -> now))
+        : Optional.empty();
   }
 }

@@ -59,6 +59,9 @@ public interface Sandboxes {
   /** Hands out a running sandbox of the warm pool, to one claimer only; empty when none fits. */
   Optional<SandboxEntry> claim(PoolClaim claim);
 
+  /** Counts the sandboxes that are not destroyed; what there is none of is left out. */
+  List<StateCount> counts();
+
   /** Returns the changes of state, oldest first. */
   List<Transition> transitions(SandboxId id);
 

@@ -188,6 +188,23 @@ record SqlSandboxes(Database database) implements Sandboxes {
   }
 
   @Override
+  public List<StateCount> counts() {
+    return database.read(
+        c ->
+            Sql.list(
+                c,
+                "select provider, state, pooled, count(*) as number from sandbox"
+                    + " where state <> 'DESTROYED' group by provider, state, pooled"
+                    + " order by provider, state, pooled",
+                row ->
+                    new StateCount(
+                        row.text("provider"),
+                        SandboxState.valueOf(row.text("state")),
+                        row.flag("pooled"),
+                        row.number("number"))));
+  }
+
+  @Override
   public List<Transition> transitions(SandboxId id) {
     return database.read(
         c ->

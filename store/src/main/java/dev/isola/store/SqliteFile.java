@@ -34,11 +34,13 @@ final class SqliteFile {
   private static final int APPLICATION_ID_OFFSET = 68;
   private static final byte[] MAGIC = "SQLite format 3\0".getBytes(US_ASCII);
 
+  private final Path folder;
   private final Path file;
   private final SqliteFailures failures;
   private final Duration deadline;
 
   SqliteFile(Path folder, Duration deadline) {
+    this.folder = folder;
     this.file = folder.resolve(NAME);
     this.failures = new SqliteFailures(file, deadline);
     this.deadline = deadline;
@@ -80,13 +82,22 @@ final class SqliteFile {
     config.setJournalMode(SQLiteConfig.JournalMode.WAL);
     config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
     config.setJournalSizeLimit(64 << 20);
-    return config.createConnection("jdbc:sqlite:" + file);
+    return connect(config, file);
   }
 
   Connection reader() throws SQLException {
     SQLiteConfig config = config();
     config.setReadOnly(true);
-    return config.createConnection("jdbc:sqlite:" + file);
+    return connect(config, file);
+  }
+
+  private Connection connect(SQLiteConfig config, Path place) throws SQLException {
+    try {
+      SqliteNative.in(folder);
+    } catch (IOException e) {
+      throw Failures.unreachable(failures.place(), "SQLite cannot be unpacked: " + e, e);
+    }
+    return config.createConnection("jdbc:sqlite:" + place);
   }
 
   private SQLiteConfig config() {
@@ -106,7 +117,7 @@ final class SqliteFile {
     }
     Files.createFile(
         draft, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    try (Connection connection = config().createConnection("jdbc:sqlite:" + draft)) {
+    try (Connection connection = connect(config(), draft)) {
       Sql.update(connection, "pragma application_id = " + APPLICATION_ID);
     }
     force(draft);

@@ -287,6 +287,25 @@ abstract class SandboxesContract extends LedgerContract {
   }
 
   @Test
+  void countsHaveEveryProviderAndStateButTheDestroyed() {
+    assertThat(ledger.sandboxes().counts()).isEmpty();
+    ledger.sandboxes().insert(intent("c1").provider("a", Isolation.VM).build());
+    running("r1", b -> b.provider("a", Isolation.VM));
+    running("r2", b -> b.provider("a", Isolation.VM));
+    running("r3", b -> b.provider("a", Isolation.VM).pooled(true));
+    running("r4", b -> b.provider("b", Isolation.VM));
+    SandboxEntry gone = running("r5", b -> b.provider("b", Isolation.VM));
+    gone = written(ledger.sandboxes().update(gone.moved(SandboxState.TERMINATING, NOW)));
+    written(ledger.sandboxes().update(gone.moved(SandboxState.DESTROYED, NOW)));
+    assertThat(ledger.sandboxes().counts())
+        .containsExactlyInAnyOrder(
+            new StateCount("a", SandboxState.CREATING, false, 1),
+            new StateCount("a", SandboxState.RUNNING, false, 2),
+            new StateCount("a", SandboxState.RUNNING, true, 1),
+            new StateCount("b", SandboxState.RUNNING, false, 1));
+  }
+
+  @Test
   void purgeForgetsOldDestroyedOnesOnly() {
     running("kept", b -> b.label("a", "b"));
     SandboxEntry gone = running("gone", b -> b.label("a", "b"));

@@ -2,8 +2,10 @@ package dev.isola.spi;
 
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -27,5 +29,25 @@ public record ProviderInfo(
   public ProviderInfo {
     capabilities = Set.copyOf(capabilities);
     requirements = List.copyOf(requirements);
+  }
+
+  /**
+   * Refuses a spec that requires more than is declared here. The engine asks nobody who would, but
+   * not everybody asks through the engine.
+   *
+   * @throws dev.isola.spi.error.Unsupported naming the first thing that is missing
+   */
+  public void refuseUnmet(SandboxSpec spec) {
+    if (!isolation.isAtLeast(spec.require().isolation())) {
+      throw Capability.unsupported(
+          name, "isolation " + spec.require().isolation().name().toLowerCase(Locale.ROOT));
+    }
+    for (Class<? extends Capability> capability : Capability.all()) {
+      if (spec.require().capabilities().contains(capability)
+          && !capabilities.contains(capability)) {
+        throw Capability.unsupported(name, Capability.nameOf(capability));
+      }
+    }
+    support.refuseUnenforced(name, spec);
   }
 }

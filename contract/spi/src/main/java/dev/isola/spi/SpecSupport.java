@@ -35,7 +35,9 @@ public record SpecSupport(
    */
   public void refuseUnenforced(String provider, SandboxSpec spec) {
     for (LimitKind kind : LimitKind.values()) {
-      if (spec.limits().required().contains(kind) && !enforcedLimits.contains(kind)) {
+      boolean needed =
+          spec.limits().required().contains(kind) || spec.require().enforced().contains(kind);
+      if (needed && !enforcedLimits.contains(kind)) {
         throw Capability.unsupported(
             provider,
             "enforcing the limit of "

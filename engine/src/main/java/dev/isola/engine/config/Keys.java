@@ -4,6 +4,7 @@ import dev.isola.engine.ProviderNames;
 import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Secret;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -42,6 +43,10 @@ public final class Keys {
       Key.of("expiry.interval", new Durations(Duration.ofMillis(100), HOUR), SECOND);
   public static final Key<Duration> RECONCILE_INTERVAL =
       Key.of("reconcile.interval", new Durations(SECOND, HOUR), Duration.ofSeconds(30));
+  public static final Key<Duration> USAGE_INTERVAL =
+      Key.of("usage.interval", new Durations(SECOND, HOUR), Duration.ofSeconds(30));
+  public static final Key<Double> USAGE_WARN_AT =
+      Key.of("usage.warn_at", new Scalars.Decimal(0.01, 1), 0.9);
   public static final Key<Long> ADMISSION_MEMORY_MB =
       Key.of("admission.memory_mb", new Scalars.Whole(1, 1L << 40), Machine::memoryMb);
   public static final Key<Double> ADMISSION_CPU =
@@ -55,6 +60,12 @@ public final class Keys {
       Key.of("shutdown", new Choice<>(Shutdown.class), Shutdown.LEAVE);
   public static final Key<Optional<Secret>> STORE_URL =
       Key.of("store.url", new Scalars.StoreUrl(), Optional.empty());
+  public static final Key<Boolean> METRICS_PROMETHEUS =
+      Key.of("metrics.prometheus", new Scalars.Flag(), true);
+  public static final Key<Optional<URI>> METRICS_OTLP_URL =
+      Key.of("metrics.otlp.url", new Scalars.WebUrl(), Optional.empty());
+  public static final Key<Duration> METRICS_OTLP_INTERVAL =
+      Key.of("metrics.otlp.interval", new Durations(SECOND, HOUR), Duration.ofMinutes(1));
   public static final Key<Path> DATA = Key.of("data", new Scalars.Folder(), Machine::data);
 
   public static final List<Key<?>> ALL =
@@ -68,11 +79,16 @@ public final class Keys {
           HEALTH_TIMEOUT,
           EXPIRY_INTERVAL,
           RECONCILE_INTERVAL,
+          USAGE_INTERVAL,
+          USAGE_WARN_AT,
           ADMISSION_MEMORY_MB,
           ADMISSION_CPU,
           ADMISSION_QUEUE_TIMEOUT,
           SHUTDOWN,
           STORE_URL,
+          METRICS_PROMETHEUS,
+          METRICS_OTLP_URL,
+          METRICS_OTLP_INTERVAL,
           DATA);
 
   private Keys() {}

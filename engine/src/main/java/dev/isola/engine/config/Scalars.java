@@ -2,6 +2,8 @@ package dev.isola.engine.config;
 
 import dev.isola.engine.ProviderNames;
 import dev.isola.spi.Secret;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -141,6 +143,39 @@ final class Scalars {
     @Override
     public String words() {
       return "sqlite:PATH or postgresql://...";
+    }
+  }
+
+  /** Where something listens by HTTP. One with a password in it is refused, not shown. */
+  record WebUrl() implements Kind<Optional<URI>> {
+    @Override
+    public Optional<URI> read(Object raw) throws Unreadable {
+      URI url;
+      try {
+        url = new URI(text(raw));
+      } catch (URISyntaxException e) {
+        throw new Unreadable("is not a URL: " + e.getReason());
+      }
+      if (!"http".equals(url.getScheme()) && !"https".equals(url.getScheme())) {
+        throw new Unreadable("must begin with http:// or https://");
+      }
+      if (url.getHost() == null) {
+        throw new Unreadable("names no host");
+      }
+      if (url.getUserInfo() != null) {
+        throw new Unreadable("must not have a user or password in it");
+      }
+      return Optional.of(url);
+    }
+
+    @Override
+    public String show(Optional<URI> value) {
+      return value.map(URI::toString).orElse("none");
+    }
+
+    @Override
+    public String words() {
+      return "http://... or https://...";
     }
   }
 }

@@ -6,6 +6,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.store.Event;
 import dev.isola.store.Ledger;
+import dev.isola.store.NewEvent;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.util.List;
@@ -89,6 +90,13 @@ public final class EventLog {
       }
       await(seen, 1, Duration.ofNanos(left));
     }
+  }
+
+  /** Writes an event that belongs to no change of state. */
+  public Event append(NewEvent event) {
+    Event appended = ledger.events().append(event);
+    written();
+    return appended;
   }
 
   /** Wakes who waits; called when something was written. */

@@ -10,7 +10,9 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.store.SandboxEntry;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,7 @@ public final class Living {
   private final Registry registry;
   private final Admission admission;
   private final Map<SandboxId, Sandbox> sandboxes = new ConcurrentHashMap<>();
+  private final Map<SandboxId, String> providers = new ConcurrentHashMap<>();
   private final Map<SandboxId, Grant> grants = new ConcurrentHashMap<>();
   private final Set<SandboxId> making = ConcurrentHashMap.newKeySet();
 
@@ -53,6 +56,11 @@ public final class Living {
     }
   }
 
+  /** Returns those that this process can talk to now. */
+  public List<Sandbox> all() {
+    return List.copyOf(sandboxes.values());
+  }
+
   public boolean has(SandboxId id) {
     return sandboxes.containsKey(id);
   }
@@ -60,10 +68,26 @@ public final class Living {
   /** Lets go of a sandbox that is gone, and of what was promised to it. */
   public void drop(SandboxId id) {
     sandboxes.remove(id);
+    providers.remove(id);
     Grant grant = grants.remove(id);
     if (grant != null) {
       grant.close();
     }
+  }
+
+  /** A sandbox and who made it. */
+  public record Held(Sandbox sandbox, String provider) {}
+
+  /**
+   * Returns a sandbox that was asked for before and is still there. The ledger need not be read for
+   * it: nobody else writes what becomes of our sandboxes, and who ends one drops it here.
+   */
+  public Optional<Held> held(SandboxId id) {
+    Sandbox known = sandboxes.get(id);
+    String provider = providers.get(id);
+    return known != null && provider != null && known.state() != SandboxState.DESTROYED
+        ? Optional.of(new Held(known, provider))
+        : Optional.empty();
   }
 
   /**
@@ -75,6 +99,12 @@ public final class Living {
     SandboxId id = entry.id();
     Sandbox known = sandboxes.get(id);
     if (known != null && known.state() != SandboxState.DESTROYED) {
+      if (entry.state() == SandboxState.RUNNING) {
+        providers.put(id, entry.provider());
+        if (!sandboxes.containsKey(id)) {
+          providers.remove(id); // it ended meanwhile
+        }
+      }
       return known;
     }
     Sandbox found = gone(entry) ? null : attach(entry);

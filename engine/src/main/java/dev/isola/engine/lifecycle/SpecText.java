@@ -21,8 +21,11 @@ public final class SpecText {
       JsonMapper.builder().enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS).build();
   private static final TypeReference<Map<String, Object>> DOCUMENT = new TypeReference<>() {};
 
-  /** What one sandbox has and another one of the same kind has not. */
-  private static final List<String> OWN = List.of("id", "tags", "ttlSeconds");
+  /**
+   * What one sandbox has and another one of the same kind has not. What is required decides who
+   * makes it, and that is compared beside the hash.
+   */
+  private static final List<String> OWN = List.of("id", "tags", "ttlSeconds", "require");
 
   private SpecText() {}
 
@@ -50,10 +53,10 @@ public final class SpecText {
 
   /** Returns the hash of all that a caller asked for, but for the id. */
   static String requestHash(Request request) {
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request.spec()));
+    SandboxSpec asked = request.spec().toBuilder().require(request.require()).build();
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(asked));
     document.remove("id");
     document.put("wish", request.wish().toString());
-    document.put("require", request.require().toString());
     return sha256(JSON.writeValueAsString(document));
   }
 

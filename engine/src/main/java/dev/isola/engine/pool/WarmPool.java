@@ -21,6 +21,7 @@ import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
 import dev.isola.store.Sandboxes;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -38,6 +40,13 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class WarmPool implements Warm {
   private static final SecureRandom RANDOM = new SecureRandom();
+  private static final Duration BREATH = Duration.ofMillis(10);
+  private static final String NO_POOL = "no pool for this spec";
+  private static final String OTHER_PROVIDER = "provider mismatch";
+  private static final String EMPTY = "pool empty";
+
+  /** Why somebody may find no warm one; nothing else is counted. */
+  public static final List<String> REASONS = List.of(NO_POOL, OTHER_PROVIDER, EMPTY);
 
   private final List<PoolEntry> wanted;
   private final Creator creator;
@@ -47,6 +56,7 @@ public final class WarmPool implements Warm {
   private final InstantSource clock;
   private final Log log;
   private final ReentrantLock filling = new ReentrantLock();
+  private final AtomicBoolean again = new AtomicBoolean();
   private volatile boolean closed;
   private final LongAdder hits = new LongAdder();
   private final Map<String, LongAdder> misses = new ConcurrentHashMap<>();
@@ -77,6 +87,11 @@ public final class WarmPool implements Warm {
     return new Tally(hits.sum(), counts);
   }
 
+  /** Returns how many are to be ready. */
+  public int size() {
+    return wanted.stream().mapToInt(PoolEntry::size).sum();
+  }
+
   @Override
   public Optional<Book.Opened> claim(Order order, Selection selection) {
     Optional<ProviderInfo> best = selection.best();
@@ -89,7 +104,7 @@ public final class WarmPool implements Warm {
             new PoolClaim(
                 hash,
                 best.get().name(),
-                "",
+                order.tenant(),
                 order.labels(),
                 order.request().spec().ttl().map(clock.instant()::plus),
                 order.idleTimeout(),
@@ -97,11 +112,21 @@ public final class WarmPool implements Warm {
             order.boundKey());
     if (claimed.isPresent()) {
       hits.increment();
-      Thread.ofVirtual().name("isola-pool-refill").start(this::refill);
+      Thread.ofVirtual().name("isola-pool-refill").start(this::refillSoon);
     } else {
       miss(order, hash, best.get().name());
     }
     return claimed;
+  }
+
+  /** Making one takes processors, which whoever was just handed one wants to use first. */
+  private void refillSoon() {
+    try {
+      Thread.sleep(BREATH);
+      refill();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // nobody does; the next round fills it
+    }
   }
 
   private void miss(Order order, String hash, String provider) {
@@ -109,28 +134,32 @@ public final class WarmPool implements Warm {
         wanted.stream().filter(one -> SpecText.hash(one.spec()).equals(hash)).toList();
     String why;
     if (same.isEmpty()) {
-      why = "no pool for this spec";
+      why = NO_POOL;
     } else if (pooled(hash).stream().anyMatch(entry -> !entry.provider().equals(provider))) {
-      why = "provider mismatch";
+      why = OTHER_PROVIDER;
     } else {
-      why = "pool empty";
+      why = EMPTY;
     }
     misses.computeIfAbsent(why, any -> new LongAdder()).increment();
     log.info("warm pool miss for sandbox " + order.request().spec().id() + ": " + why);
   }
 
-  /** Makes what is missing, and removes what is not wanted any more. One at a time does it. */
+  /**
+   * Makes what is missing, and removes what is not wanted any more. One at a time does it; whoever
+   * comes meanwhile leaves word, and it is looked at once more.
+   */
   public void refill() {
-    if (closed || !filling.tryLock()) {
-      return;
-    }
-    try {
-      drain();
-      wanted.forEach(this::fill);
-    } catch (SandboxException e) {
-      log.warning("the warm pool cannot be looked at: " + e.fault().what());
-    } finally {
-      filling.unlock();
+    again.set(true);
+    while (!closed && again.get() && filling.tryLock()) {
+      try {
+        again.set(false);
+        drain();
+        wanted.forEach(this::fill);
+      } catch (SandboxException e) {
+        log.warning("the warm pool cannot be looked at: " + e.fault().what());
+      } finally {
+        filling.unlock();
+      }
     }
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.engine.FakeHouse;
 import dev.isola.engine.selection.Request;
-import dev.isola.engine.selection.Require;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
@@ -15,6 +14,7 @@ import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
+import dev.isola.spi.spec.Require;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

@@ -8,6 +8,7 @@ import dev.isola.engine.Standing;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.spec.ContainerType;
+import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -13,6 +13,7 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;

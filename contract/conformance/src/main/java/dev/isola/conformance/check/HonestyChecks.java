@@ -33,6 +33,7 @@ import dev.isola.spi.file.Watch;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
@@ -79,6 +80,18 @@ public final class HonestyChecks {
           s.info().capabilities().contains(capability),
           s.sandbox().as(capability).isPresent(),
           "whether the sandbox gives " + Capability.nameOf(capability) + ", as declared,");
+      if (!s.info().capabilities().contains(capability)) {
+        Require require = new Require(Isolation.PROCESS, Set.of(capability), Set.of());
+        refused(s, Capability.nameOf(capability), spec -> spec.require(require));
+      }
+    }
+    Require all = new Require(s.info().isolation(), s.info().capabilities(), Set.of());
+    s.create(spec -> spec.require(all));
+    for (Isolation stronger : Isolation.values()) {
+      if (!s.info().isolation().isAtLeast(stronger)) {
+        refused(
+            s, "isolation " + lower(stronger), spec -> spec.require(Require.isolation(stronger)));
+      }
     }
   }
 

@@ -15,9 +15,11 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Set;
 
 /** Checks that declared limits bite. One that is not declared is not run, and says so. */
 public final class LimitsChecks {
@@ -121,6 +123,11 @@ public final class LimitsChecks {
         Expect.thrown(
             "requiring the limit of " + kind,
             () -> s.create(spec -> spec.limits(requiring)),
+            Unsupported.class);
+        Require require = new Require(Isolation.PROCESS, Set.of(), Set.of(kind));
+        Expect.thrown(
+            "requiring the limit of " + kind + " of the provider",
+            () -> s.create(spec -> spec.require(require)),
             Unsupported.class);
       }
     }

@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param linger how long it goes on when its owner's connection is lost: empty until the ttl (the
  *     owner comes back), zero not at all (it belongs to one short-lived caller)
  * @param gpus how many are needed
+ * @param require what the provider must be and do
  */
 public record SandboxSpec(
     SandboxId id,
@@ -53,7 +54,8 @@ public record SandboxSpec(
     ResourceLimits limits,
     Network network,
     ContainerType containerType,
-    int gpus) {
+    int gpus,
+    Require require) {
 
   public static final String DEFAULT_MOUNT = "/workspace";
   public static final Duration DEFAULT_STARTUP_TIMEOUT = Duration.ofSeconds(60);
@@ -98,6 +100,7 @@ public record SandboxSpec(
     builder.network = network;
     builder.containerType = containerType;
     builder.gpus = gpus;
+    builder.require = require;
     return builder;
   }
 
@@ -121,6 +124,7 @@ public record SandboxSpec(
     private Network network = Network.DEFAULT;
     private ContainerType containerType = ContainerType.AGENT_WORKSPACE;
     private int gpus;
+    private Require require = Require.NOTHING;
 
     private Builder(SandboxId id) {
       this.id = id;
@@ -222,6 +226,11 @@ public record SandboxSpec(
       return this;
     }
 
+    public Builder require(Require needs) {
+      require = needs;
+      return this;
+    }
+
     /**
      * Returns the spec.
      *
@@ -253,7 +262,8 @@ public record SandboxSpec(
           limits,
           network,
           containerType,
-          gpus);
+          gpus,
+          require);
     }
   }
 }

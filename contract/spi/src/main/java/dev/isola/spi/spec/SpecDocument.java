@@ -3,7 +3,9 @@ package dev.isola.spi.spec;
 import static java.util.Map.entry;
 
 import dev.isola.spi.Bytes;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
 import java.nio.file.InvalidPathException;
@@ -49,7 +51,8 @@ import org.jspecify.annotations.Nullable;
  *                 "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
  *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000]},
  *   "containerType": "agent_workspace",    // or container_type
- *   "gpus": 0
+ *   "gpus": 0,
+ *   "require": {"isolation": "container", "capabilities": ["pausing"], "limits": ["memory"]}
  * }
  * }</pre>
  *
@@ -92,7 +95,8 @@ public final class SpecDocument {
               "network",
               "containerType",
               "container_type",
-              "gpus")
+              "gpus",
+              "require")
           .collect(Collectors.toMap(name -> name, name -> "apiVersion v2"));
 
   private final DocumentReader in;
@@ -195,6 +199,7 @@ public final class SpecDocument {
     in.field(in.asOneOf(ContainerType.class), "containerType", "container_type")
         .ifPresent(spec::containerType);
     in.field(in::asInt, "gpus").ifPresent(spec::gpus);
+    in.object("require").map(SpecDocument::require).ifPresent(spec::require);
     in.done(SpecDocumentV1.ONLY_HERE);
     return spec.unchecked();
   }
@@ -315,6 +320,34 @@ public final class SpecDocument {
             Set.copyOf(resources.list(resources.asOneOf(LimitKind.class), "required")));
     resources.done();
     return limits;
+  }
+
+  private static Require require(DocumentReader in) {
+    Require read =
+        new Require(
+            in.field(in.asOneOf(Isolation.class), "isolation").orElse(Isolation.PROCESS),
+            Set.copyOf(in.list((field, value) -> capability(in, field, value), "capabilities")),
+            Set.copyOf(in.list(in.asOneOf(LimitKind.class), "limits")));
+    in.done();
+    return read;
+  }
+
+  private static Optional<Class<? extends Capability>> capability(
+      DocumentReader in, String field, @Nullable Object value) {
+    List<String> known = Capability.all().stream().map(Capability::nameOf).toList();
+    return in.asText(field, value)
+        .flatMap(
+            text ->
+                Capability.named(text)
+                    .or(
+                        () ->
+                            in.refuse(
+                                field,
+                                "must be one of "
+                                    + String.join(", ", known)
+                                    + ": "
+                                    + DocumentReader.brief(text)
+                                    + NearMiss.hint(text, known))));
   }
 
   private static Network network(DocumentReader network) {

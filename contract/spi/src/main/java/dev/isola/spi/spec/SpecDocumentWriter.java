@@ -1,6 +1,7 @@
 package dev.isola.spi.spec;
 
 import dev.isola.spi.Bytes;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.exec.Command;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /** Writes a spec as a document of the current version. */
 final class SpecDocumentWriter {
@@ -38,6 +40,9 @@ final class SpecDocumentWriter {
     document.put("network", network(spec.network()));
     document.put("containerType", name(spec.containerType()));
     document.put("gpus", spec.gpus());
+    if (!spec.require().equals(Require.NOTHING)) {
+      document.put("require", require(spec.require()));
+    }
     return document;
   }
 
@@ -96,13 +101,22 @@ final class SpecDocumentWriter {
     document.put("networkBandwidth", limits.bandwidthMbps());
     limits.timeout().ifPresent(limit -> document.put("timeoutSeconds", count(limit, SECOND)));
     if (!limits.required().isEmpty()) {
-      document.put(
-          "required",
-          limits.required().stream()
-              .sorted()
-              .map(kind -> kind.name().toLowerCase(Locale.ROOT))
-              .toList());
+      document.put("required", kinds(limits.required()));
     }
+    return document;
+  }
+
+  private static List<String> kinds(Set<LimitKind> kinds) {
+    return kinds.stream().sorted().map(SpecDocumentWriter::name).toList();
+  }
+
+  /** Sorted, because a set tells its elements in another order each time Java is started. */
+  private static Map<String, Object> require(Require require) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("isolation", name(require.isolation()));
+    document.put(
+        "capabilities", require.capabilities().stream().map(Capability::nameOf).sorted().toList());
+    document.put("limits", kinds(require.enforced()));
     return document;
   }
 

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Generator;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.exec.Command;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,7 +82,17 @@ class SpecDocumentRoundTripTest {
           .network(network())
           .containerType(any.oneOf(ContainerType.values()))
           .gpus(any.between(0, 64))
+          .require(require())
           .build();
+    }
+
+    private Require require() {
+      return new Require(
+          any.oneOf(Isolation.values()),
+          Set.copyOf(
+              any.list(
+                  0, 3, () -> Capability.all().get(any.between(0, Capability.all().size() - 1)))),
+          Set.copyOf(any.list(0, 3, () -> any.oneOf(LimitKind.values()))));
     }
 
     private Command command() {

@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.isola.spi.Bytes;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
@@ -17,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +104,12 @@ class SpecDocumentTest {
                 "containerType",
                 "mcp_server",
                 "gpus",
-                2));
+                2,
+                "require",
+                Map.of(
+                    "isolation", "kernel",
+                    "capabilities", List.of("port-dialing", "pausing"),
+                    "limits", List.of("memory", "file_descriptors"))));
 
     assertThat(spec)
         .isEqualTo(
@@ -137,6 +148,11 @@ class SpecDocumentTest {
                         List.of(80, 8000)))
                 .containerType(ContainerType.MCP_SERVER)
                 .gpus(2)
+                .require(
+                    new Require(
+                        Isolation.KERNEL,
+                        Set.of(Pausing.class, PortDialing.class),
+                        Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.MEMORY)))
                 .build());
   }
 
@@ -200,6 +216,24 @@ class SpecDocumentTest {
         wrong("id", "is given twice, as id and runtimeId", "id", "a", "runtimeId", "b"),
         wrong(
             "tags", "is given twice, as tags and metadata", "tags", Map.of(), "metadata", Map.of()),
+        wrong(
+            "require.isolation",
+            "must be one of process, container, kernel, vm: container2, did you mean 'container'?",
+            "require",
+            Map.of("isolation", "container2")),
+        wrong(
+            "require.capabilities[1]",
+            "must be one of attaching, terminals, watching, port-dialing, usage-reporting, pausing,"
+                + " renewing: pause",
+            "require",
+            Map.of("capabilities", List.of("pausing", "pause"))),
+        wrong(
+            "require.limits[0]",
+            "must be text, not a number",
+            "require",
+            Map.of("limits", List.of(1))),
+        wrong("require.floor", "is not a field", "require", Map.of("floor", "vm")),
+        wrong("require", "must be an object, not text", "require", "vm"),
         wrong("image", "must be text, not a list", "image", List.of()),
         wrong("image", "is blank", "image", ""),
         wrong("env", "must be an object, not text", "env", "A=1"),
@@ -456,6 +490,24 @@ class SpecDocumentTest {
         .containsEntry("seedFiles", Map.of("t", "é", "b", Map.of("base64", "/w==")))
         .containsEntry("init", "make")
         .containsEntry("ttlSeconds", new BigDecimal("1.5"));
+  }
+
+  /** In one order, so that a document that is hashed is the same each time Java is started. */
+  @Test
+  void writesWhatIsRequiredSorted() {
+    Require much =
+        new Require(
+            Isolation.VM,
+            Set.of(Watching.class, Pausing.class, Attaching.class),
+            Set.of(LimitKind.TIMEOUT, LimitKind.CPU, LimitKind.DISK));
+    assertThat(SpecDocument.toMap(SandboxSpec.builder(FRESH).require(much).build()))
+        .containsEntry(
+            "require",
+            Map.of(
+                "isolation", "vm",
+                "capabilities", List.of("attaching", "pausing", "watching"),
+                "limits", List.of("cpu", "disk", "timeout")));
+    assertThat(SpecDocument.toMap(SandboxSpec.builder(FRESH).build())).doesNotContainKey("require");
   }
 
   private static SandboxSpec read(Map<String, ?> document) {

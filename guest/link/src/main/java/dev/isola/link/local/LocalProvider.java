@@ -23,6 +23,7 @@ import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -87,8 +88,8 @@ public final class LocalProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     booter.refuse(spec);
-    if (!spec.limits().required().isEmpty()) {
-      info().support().refuseUnenforced(info().name(), spec);
+    if (!spec.limits().required().isEmpty() || !spec.require().equals(Require.NOTHING)) {
+      info().refuseUnmet(spec);
     }
     return turns.take(spec.id(), () -> createInTurn(spec));
   }
@@ -323,12 +324,20 @@ public final class LocalProvider implements Provider {
   private void removeWhatShortLivedOwnersLeft() {
     for (Known known : folders.all(context.instance().value(), attached.keySet())) {
       if (known.record().abandoned()) {
-        try {
-          booter.release(known.record().id(), known.folder());
-          known.folder().remove();
-        } catch (IOException heldBySomebody) {
-          // see above
-        }
+        // One that is being destroyed this moment looks the same; it is left to who does it.
+        turns.takeIfFree(known.record().id(), () -> removeAbandoned(known.record().id()));
+      }
+    }
+  }
+
+  private void removeAbandoned(SandboxId id) {
+    Optional<Known> still = folders.find(id).filter(known -> known.record().abandoned());
+    if (still.isPresent()) {
+      try {
+        booter.release(id, still.get().folder());
+        still.get().folder().remove();
+      } catch (IOException heldBySomebody) {
+        // It goes on showing in the inventory.
       }
     }
   }

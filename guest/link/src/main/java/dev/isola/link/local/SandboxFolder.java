@@ -70,7 +70,11 @@ public record SandboxFolder(Path path) {
     public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes ignored)
         throws IOException {
       if (!Files.isExecutable(folder) || !Files.isReadable(folder) || !Files.isWritable(folder)) {
-        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        try {
+          Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        } catch (NoSuchFileException e) {
+          return FileVisitResult.SKIP_SUBTREE; // another process removes it, too
+        }
       }
       return FileVisitResult.CONTINUE;
     }

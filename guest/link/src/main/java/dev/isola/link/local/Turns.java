@@ -36,4 +36,22 @@ public final class Turns {
       turns.compute(id, (key, now) -> --turn.waiting == 0 ? null : now);
     }
   }
+
+  /** Runs {@code action}, unless somebody has the turn of {@code id} or waits for it. */
+  public void takeIfFree(SandboxId id, Runnable action) {
+    Turn turn = new Turn();
+    turn.waiting = 1;
+    turn.lock.lock();
+    try {
+      if (turns.putIfAbsent(id, turn) == null) {
+        try {
+          action.run();
+        } finally {
+          turns.compute(id, (key, now) -> --turn.waiting == 0 ? null : now);
+        }
+      }
+    } finally {
+      turn.lock.unlock();
+    }
+  }
 }

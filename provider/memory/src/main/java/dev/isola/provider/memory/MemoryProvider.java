@@ -57,7 +57,7 @@ final class MemoryProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     SpecCheck.refuseWhatCannotBe(spec);
-    info().support().refuseUnenforced(NAME, spec);
+    info().refuseUnmet(spec);
     return inTurn(spec.id(), () -> createInTurn(spec));
   }
 

@@ -1,0 +1,75 @@
+package dev.isola.bench;
+
+import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * From the order to the sandbox, without a first command: one that the engine's pool had ready, one
+ * that the engine had to make, and what making one takes the provider alone. Before each order the
+ * pool is full, and what was handed out is destroyed; neither is timed.
+ */
+final class WarmEvents {
+  private static final int N = 50;
+  private static final int WARM_UP = 20;
+
+  private WarmEvents() {}
+
+  static List<Event> of(Arena arena, Plan plan) {
+    List<Event> events = new ArrayList<>();
+    for (Entrant entrant : arena.entrants()) {
+      List<Contestant> contestants = new ArrayList<>();
+      contestants.add(new Contestant(entrant.name(), (n, concurrency) -> alone(entrant, n)));
+      arena
+          .housed(entrant)
+          .ifPresent(
+              housed -> {
+                String name = entrant.name();
+                contestants.add(
+                    new Contestant(name + "-cold", (n, concurrency) -> ordered(housed, n, true)));
+                contestants.add(
+                    new Contestant(name + "-warm", (n, concurrency) -> ordered(housed, n, false)));
+              });
+      events.add(new Event("warm", entrant.name(), 1, plan.n().orElse(N), WARM_UP, 1, contestants));
+    }
+    return events;
+  }
+
+  private static Samples alone(Entrant entrant, int n) {
+    Samples samples = Samples.NONE;
+    for (int i = 0; i < n; i++) {
+      SandboxSpec spec = entrant.spec();
+      try {
+        long start = System.nanoTime();
+        entrant.provider().create(spec);
+        long taken = System.nanoTime() - start;
+        samples = samples.and(Samples.of(taken, taken));
+      } finally {
+        entrant.provider().destroy(spec.id(), Destroy.FORCE);
+      }
+    }
+    return samples;
+  }
+
+  private static Samples ordered(Housed housed, int n, boolean cold)
+      throws IOException, InterruptedException {
+    Samples samples = Samples.NONE;
+    for (int i = 0; i < n; i++) {
+      housed.awaitPool();
+      long start = System.nanoTime();
+      Delivery delivery = housed.create(cold);
+      long taken = System.nanoTime() - start;
+      boolean warm = delivery.entry().warm();
+      housed.destroy(delivery);
+      if (warm == cold) {
+        throw new IOException(
+            "a sandbox came " + (warm ? "warm" : "cold") + " and should not have");
+      }
+      samples = samples.and(Samples.of(taken, taken));
+    }
+    return samples;
+  }
+}

@@ -1,0 +1,169 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.pool.WarmPool;
+import dev.isola.engine.usage.Used;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.SandboxException;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.util.Collection;
+import java.util.Locale;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Meters of how things stand. All of them are there from the beginning, at zero: what appears only
+ * once something went wrong cannot be watched.
+ */
+final class Gauges {
+  private static final double BYTES_PER_MB = 1 << 20;
+
+  private final MeterRegistry registry;
+  private final Supplier<Levels> levels;
+
+  Gauges(MeterRegistry registry, Supplier<Levels> levels) {
+    this.registry = registry;
+    this.levels = levels;
+  }
+
+  void register(Collection<String> providers) {
+    for (String provider : providers) {
+      Tags tags = Tags.of("provider", provider);
+      for (SandboxState state : SandboxState.values()) {
+        if (state != SandboxState.DESTROYED) {
+          gauge(
+              "isola.sandboxes",
+              "Sandboxes that are not destroyed, those of the pool included",
+              tags.and("state", state.name().toLowerCase(Locale.ROOT)),
+              now -> sandboxes(now, provider, state));
+        }
+      }
+      gauge("isola.pool.ready", "Warm sandboxes", tags, now -> ready(now, provider));
+      gauge(
+          "isola.usage.memory.bytes",
+          "Memory that running sandboxes used when they were last looked at",
+          tags,
+          now -> (double) used(now, provider).memoryBytes());
+      gauge(
+          "isola.usage.processes",
+          "Processes that running sandboxes had when they were last looked at",
+          tags,
+          now -> (double) used(now, provider).processes());
+      gauge(
+          "isola.provider.healthy",
+          "1 where the provider could make a sandbox now, 0 where not",
+          tags,
+          now -> healthy(now, provider));
+    }
+    pool();
+    admission();
+  }
+
+  private void pool() {
+    gauge("isola.pool.size", "Warm sandboxes to keep", Tags.empty(), Levels::poolSize);
+    counter("isola.pool.hits", "Orders that got a warm sandbox", Tags.empty(), Gauges::hits);
+    for (String reason : WarmPool.REASONS) {
+      counter(
+          "isola.pool.misses",
+          "Orders that got none, and why",
+          Tags.of("reason", reason.replace(' ', '_')),
+          now -> (double) now.pool().misses().getOrDefault(reason, 0L));
+    }
+    gauge(
+        "isola.pool.hit.ratio",
+        "Part of the orders that got a warm sandbox since the start; 0 before the first",
+        Tags.empty(),
+        Gauges::hitRatio);
+  }
+
+  private void admission() {
+    promised("promised", "Promised to sandboxes", now -> now.admission().promised());
+    promised("capacity", "What may be promised", now -> now.admission().capacity());
+    gauge(
+        "isola.admission.waiting",
+        "Orders that wait for room",
+        Tags.empty(),
+        now -> now.admission().waiting());
+  }
+
+  private interface Room {
+    Resources of(Levels now);
+  }
+
+  private void promised(String what, String words, Room room) {
+    gauge(
+        "isola.admission.memory." + what + ".bytes",
+        words,
+        Tags.empty(),
+        now -> (double) room.of(now).memoryMb() * BYTES_PER_MB);
+    gauge(
+        "isola.admission.cpu." + what,
+        words,
+        Tags.empty(),
+        now -> (double) room.of(now).milliCpu() / 1000);
+  }
+
+  private static double sandboxes(Levels now, String provider, SandboxState state) {
+    return (double)
+        now.sandboxes().stream()
+            .filter(one -> one.provider().equals(provider) && one.state() == state)
+            .mapToLong(one -> one.count())
+            .sum();
+  }
+
+  private static double ready(Levels now, String provider) {
+    return (double)
+        now.sandboxes().stream()
+            .filter(one -> one.provider().equals(provider) && one.pooled())
+            .filter(one -> one.state() == SandboxState.RUNNING)
+            .mapToLong(one -> one.count())
+            .sum();
+  }
+
+  private static double healthy(Levels now, String provider) {
+    return now.standings().stream().anyMatch(one -> one.name().equals(provider) && one.healthy())
+        ? 1
+        : 0;
+  }
+
+  private static Used used(Levels now, String provider) {
+    return now.used().getOrDefault(provider, Used.NOTHING);
+  }
+
+  private static double hits(Levels now) {
+    return (double) now.pool().hits();
+  }
+
+  private static double hitRatio(Levels now) {
+    double hits = (double) now.pool().hits();
+    double all = hits + now.pool().misses().values().stream().mapToDouble(Long::doubleValue).sum();
+    return all == 0 ? 0 : hits / all;
+  }
+
+  private void gauge(String name, String words, Tags tags, ToDoubleFunction<Levels> value) {
+    Gauge.builder(name, levels, source -> read(source, value))
+        .description(words)
+        .tags(tags)
+        .strongReference(true)
+        .register(registry);
+  }
+
+  private void counter(String name, String words, Tags tags, ToDoubleFunction<Levels> value) {
+    FunctionCounter.builder(name, levels, source -> read(source, value))
+        .description(words)
+        .tags(tags)
+        .register(registry);
+  }
+
+  /** A ledger that does not answer has no value; the meters of everything else go on. */
+  private static double read(Supplier<Levels> source, ToDoubleFunction<Levels> value) {
+    try {
+      return value.applyAsDouble(source.get());
+    } catch (SandboxException e) {
+      return Double.NaN;
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.engine.Standing;
+import dev.isola.engine.admission.Admission;
+import dev.isola.engine.pool.WarmPool;
+import dev.isola.engine.usage.Used;
+import dev.isola.store.StateCount;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How things stand at one moment.
+ *
+ * @param sandboxes how many there are
+ * @param poolSize how many are to be ready
+ * @param used by the sandboxes of each provider, when they were last looked at
+ */
+public record Levels(
+    List<StateCount> sandboxes,
+    Admission.Usage admission,
+    int poolSize,
+    WarmPool.Tally pool,
+    List<Standing> standings,
+    Map<String, Used> used) {
+  public Levels {
+    sandboxes = List.copyOf(sandboxes);
+    standings = List.copyOf(standings);
+    used = Map.copyOf(used);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.Signal;
+import dev.isola.spi.spec.LimitKind;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+/** Counts what a command writes and reads, and times it once its end is seen. */
+class MeasuredExecution implements Execution {
+  private final Execution inner;
+  private final String provider;
+  private final Recorder recorder;
+  private final AtomicBoolean ended = new AtomicBoolean();
+
+  MeasuredExecution(Execution inner, String provider, Recorder recorder) {
+    this.inner = inner;
+    this.provider = provider;
+    this.recorder = recorder;
+  }
+
+  @Override
+  public ExecutionId id() {
+    return inner.id();
+  }
+
+  @Override
+  public long pid() {
+    return inner.pid();
+  }
+
+  @Override
+  public OutputStream stdin() {
+    return new CountedOutput(
+        inner.stdin(), bytes -> recorder.moved(provider, Cargo.STREAM, Direction.IN, bytes));
+  }
+
+  @Override
+  public Optional<Output> read() {
+    Optional<Output> piece = watched(inner::read);
+    if (piece.isPresent() && piece.get() instanceof Output.Data data) {
+      recorder.moved(provider, Cargo.STREAM, Direction.OUT, data.bytes().size());
+    }
+    return piece;
+  }
+
+  @Override
+  public Exit await() {
+    return seen(watched(inner::await));
+  }
+
+  @Override
+  public Optional<Exit> await(Duration patience) {
+    return watched(() -> inner.await(patience)).map(this::seen);
+  }
+
+  private Exit seen(Exit exit) {
+    if (ended.compareAndSet(false, true)) {
+      recorder.ended(provider, Ending.of(exit), inner.duration().toNanos());
+    }
+    return exit;
+  }
+
+  private <T> T watched(Supplier<T> work) {
+    try {
+      return work.get();
+    } catch (SandboxException e) {
+      recorder.failed(Deed.EXECUTION, e.code());
+      throw e;
+    }
+  }
+
+  @Override
+  public Set<LimitKind> limitsMet() {
+    return inner.limitsMet();
+  }
+
+  @Override
+  public Duration duration() {
+    return inner.duration();
+  }
+
+  @Override
+  public void signal(Signal signal) {
+    inner.signal(signal);
+  }
+
+  @Override
+  public void kill() {
+    inner.kill();
+  }
+
+  @Override
+  public void close() {
+    inner.close();
+  }
+}

@@ -1,0 +1,175 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import dev.isola.spi.file.WriteOptions;
+import java.io.InputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * Times what moves content and counts its bytes. Content that is written is handed on as it is:
+ * whoever reads it may know a quicker way for a file than reading it.
+ */
+record MeasuredFiles(FileSystem inner, String provider, Recorder recorder) implements FileSystem {
+
+  @Override
+  public InputStream read(String path, ReadRange range) {
+    return out(Cargo.FILE, () -> inner.read(path, range));
+  }
+
+  @Override
+  public InputStream exportTree(String path, List<String> excludes) {
+    return out(Cargo.TREE, () -> inner.exportTree(path, excludes));
+  }
+
+  private InputStream out(Cargo cargo, Supplier<InputStream> opening) {
+    long start = System.nanoTime();
+    try {
+      return new CountedInput(
+          opening.get(),
+          (bytes, good) -> {
+            recorder.moved(provider, cargo, Direction.OUT, bytes);
+            recorder.transferred(provider, Direction.OUT, good, System.nanoTime() - start);
+          });
+    } catch (SandboxException e) {
+      throw failed(Direction.OUT, start, e);
+    }
+  }
+
+  @Override
+  public FileInfo write(String path, InputStream content, WriteOptions options) {
+    long start = System.nanoTime();
+    try {
+      FileInfo written;
+      long bytes;
+      if (options.append()) {
+        // The size is not what was added.
+        CountedInput counted = new CountedInput(content, (count, good) -> {});
+        written = inner.write(path, counted, options);
+        bytes = counted.bytes();
+      } else {
+        written = inner.write(path, content, options);
+        bytes = written.size();
+      }
+      arrived(Cargo.FILE, bytes, start);
+      return written;
+    } catch (SandboxException e) {
+      throw failed(Direction.IN, start, e);
+    }
+  }
+
+  @Override
+  public TreeSummary importTree(String path, InputStream archive, TreeLimits limits) {
+    long start = System.nanoTime();
+    try {
+      TreeSummary summary = inner.importTree(path, archive, limits);
+      arrived(Cargo.TREE, summary.bytes(), start);
+      return summary;
+    } catch (SandboxException e) {
+      throw failed(Direction.IN, start, e);
+    }
+  }
+
+  private void arrived(Cargo cargo, long bytes, long start) {
+    recorder.moved(provider, cargo, Direction.IN, bytes);
+    recorder.transferred(provider, Direction.IN, true, System.nanoTime() - start);
+  }
+
+  private SandboxException failed(Direction direction, long start, SandboxException e) {
+    recorder.transferred(provider, direction, false, System.nanoTime() - start);
+    recorder.failed(Deed.FILES, e.code());
+    return e;
+  }
+
+  private <T> T watched(Supplier<T> work) {
+    try {
+      return work.get();
+    } catch (SandboxException e) {
+      recorder.failed(Deed.FILES, e.code());
+      throw e;
+    }
+  }
+
+  private void watchedRun(Runnable work) {
+    try {
+      work.run();
+    } catch (SandboxException e) {
+      recorder.failed(Deed.FILES, e.code());
+      throw e;
+    }
+  }
+
+  @Override
+  public FileInfo stat(String path) {
+    return watched(() -> inner.stat(path));
+  }
+
+  /** Asking is no error, whatever the answer. */
+  @Override
+  public boolean exists(String path) {
+    return inner.exists(path);
+  }
+
+  @Override
+  public Stream<FileInfo> list(String path, int depth) {
+    return watched(() -> inner.list(path, depth));
+  }
+
+  @Override
+  public Stream<FileInfo> glob(String base, String pattern) {
+    return watched(() -> inner.glob(base, pattern));
+  }
+
+  @Override
+  public void makeFolder(String path, int mode) {
+    watchedRun(() -> inner.makeFolder(path, mode));
+  }
+
+  @Override
+  public void move(String from, String to, boolean replace) {
+    watchedRun(() -> inner.move(from, to, replace));
+  }
+
+  @Override
+  public void remove(String path, boolean recursive) {
+    watchedRun(() -> inner.remove(path, recursive));
+  }
+
+  @Override
+  public void changeMode(String path, int mode) {
+    watchedRun(() -> inner.changeMode(path, mode));
+  }
+
+  @Override
+  public void changeOwner(String path, String owner) {
+    watchedRun(() -> inner.changeOwner(path, owner));
+  }
+
+  @Override
+  public void makeLink(String link, String target) {
+    watchedRun(() -> inner.makeLink(link, target));
+  }
+
+  @Override
+  public Map<String, Bytes> attributes(String path) {
+    return watched(() -> inner.attributes(path));
+  }
+
+  @Override
+  public void setAttribute(String path, String name, Bytes value) {
+    watchedRun(() -> inner.setAttribute(path, name, value));
+  }
+
+  @Override
+  public void removeAttribute(String path, String name) {
+    watchedRun(() -> inner.removeAttribute(path, name));
+  }
+}

@@ -1,0 +1,22 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Terminal;
+import dev.isola.spi.exec.TerminalSize;
+
+/** Terminals are executions, too. */
+record MeasuredTerminals(Terminals inner, String provider, Recorder recorder) implements Terminals {
+  @Override
+  public Terminal open(Command command, TerminalSize size) {
+    try {
+      Terminal terminal = inner.open(command, size);
+      recorder.started(provider);
+      return new MeasuredTerminal(terminal, provider, recorder);
+    } catch (SandboxException e) {
+      recorder.failed(Deed.EXECUTION, e.code());
+      throw e;
+    }
+  }
+}

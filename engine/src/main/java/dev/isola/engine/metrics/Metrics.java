@@ -1,0 +1,63 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.engine.config.Config;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** The metrics of one engine: what is recorded, what is looked at, and who gets to see it. */
+public final class Metrics implements AutoCloseable {
+  /** Whoever fetches metrics more often sees the same levels again. */
+  private static final Duration AGE = Duration.ofSeconds(1);
+
+  private final List<MeterRegistry> registries;
+  private final CompositeMeterRegistry all = new CompositeMeterRegistry();
+  private final Recorder recorder;
+
+  private Metrics(List<MeterRegistry> registries) {
+    this.registries = registries;
+    registries.forEach(all::add);
+    recorder = registries.isEmpty() ? Recorder.NONE : new MeterRecorder(all);
+  }
+
+  /** Opens the exporters that config wants; without one nothing is recorded. */
+  public static Metrics open(Config config) {
+    return new Metrics(
+        Exporter.ALL.stream().map(one -> one.open(config)).flatMap(Optional::stream).toList());
+  }
+
+  public Recorder recorder() {
+    return recorder;
+  }
+
+  /**
+   * Begins to show levels.
+   *
+   * @param providers all there are; a level of another one is not shown
+   */
+  public void show(Supplier<Levels> levels, Collection<String> providers) {
+    new Gauges(all, new Looked<>(levels, AGE, System::nanoTime)).register(providers);
+  }
+
+  /** Returns everything in the text format of Prometheus; empty text when config turned it off. */
+  public String scrape() {
+    return registries.stream()
+        .filter(PrometheusMeterRegistry.class::isInstance)
+        .map(PrometheusMeterRegistry.class::cast)
+        .map(PrometheusMeterRegistry::scrape)
+        .findFirst()
+        .orElse("");
+  }
+
+  /** Sends what was not sent yet, and forgets everything. */
+  @Override
+  public void close() {
+    registries.forEach(MeterRegistry::close);
+    all.close();
+  }
+}

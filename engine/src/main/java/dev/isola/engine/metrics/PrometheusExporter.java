@@ -1,0 +1,18 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.Keys;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.Optional;
+
+/** Keeps metrics until somebody fetches them. */
+record PrometheusExporter() implements Exporter {
+  @Override
+  public Optional<MeterRegistry> open(Config config) {
+    return config.get(Keys.METRICS_PROMETHEUS)
+        ? Optional.of(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
+        : Optional.empty();
+  }
+}

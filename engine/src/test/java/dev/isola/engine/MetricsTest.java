@@ -1,0 +1,237 @@
+package dev.isola.engine;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.selection.Request;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.SandboxSpec;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
+import io.opentelemetry.proto.metrics.v1.Metric;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an engine counts, as somebody outside sees it. */
+class MetricsTest {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final String POOL =
+      """
+      pool:
+        - provider: memory
+          size: 1
+          spec:
+            env: {KIND: warm}
+      """;
+
+  @TempDir Path folder;
+
+  private static Order order(SandboxSpec.Builder spec) {
+    return Order.of(Request.of(spec.build(), "memory"));
+  }
+
+  private static SandboxSpec.Builder spec() {
+    return SandboxSpec.builder(SandboxId.random(RANDOM));
+  }
+
+  /** Returns the lines that are values, by their name and labels. */
+  private static Map<String, Double> values(EngineHouse house) {
+    return house
+        .engine
+        .metrics()
+        .scrape()
+        .lines()
+        .filter(line -> !line.startsWith("#"))
+        .collect(
+            Collectors.toMap(
+                line -> line.substring(0, line.lastIndexOf(' ')),
+                line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1))));
+  }
+
+  @Test
+  void everythingThatHappensIsCounted() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      Delivery delivery = house.engine.create(order(spec()));
+      SandboxId id = delivery.entry().id();
+      delivery.sandbox().run(Command.shell("echo hello"));
+      house.engine.sandbox(id).run(Command.shell("exit 1"));
+      house.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
+      assertThatThrownBy(() -> house.engine.sandbox(id).files().stat("none"))
+          .isInstanceOf(NotFound.class);
+      assertThatThrownBy(
+              () -> house.engine.create(Order.of(Request.of(spec().build(), "my secret"))))
+          .isInstanceOf(NotFound.class);
+
+      assertThat(values(house))
+          .containsEntry(
+              "isola_spawn_seconds_count{outcome=\"ok\",provider=\"memory\",start=\"cold\"}", 1.0)
+          .containsEntry(
+              "isola_spawn_seconds_count{outcome=\"error\",provider=\"none\",start=\"cold\"}", 1.0)
+          .containsEntry(
+              "isola_spawn_seconds_bucket{outcome=\"ok\",provider=\"memory\",start=\"cold\","
+                  + "le=\"+Inf\"}",
+              1.0)
+          .containsEntry("isola_executions_total{provider=\"memory\"}", 2.0)
+          .containsEntry("isola_execution_seconds_count{outcome=\"ok\",provider=\"memory\"}", 1.0)
+          .containsEntry(
+              "isola_execution_seconds_count{outcome=\"nonzero\",provider=\"memory\"}", 1.0)
+          .containsEntry(
+              "isola_bytes_total{direction=\"out\",kind=\"stream\",provider=\"memory\"}", 6.0)
+          .containsEntry(
+              "isola_bytes_total{direction=\"in\",kind=\"file\",provider=\"memory\"}", 5.0)
+          .containsEntry(
+              "isola_file_transfer_seconds_count{direction=\"in\",outcome=\"ok\","
+                  + "provider=\"memory\"}",
+              1.0)
+          .containsEntry("isola_errors_total{code=\"file_not_found\",operation=\"files\"}", 1.0)
+          .containsEntry("isola_errors_total{code=\"provider_not_found\",operation=\"spawn\"}", 1.0)
+          .containsEntry("isola_sandboxes{provider=\"memory\",state=\"running\"}", 1.0)
+          .containsEntry("isola_sandboxes{provider=\"memory\",state=\"paused\"}", 0.0)
+          .containsEntry("isola_provider_healthy{provider=\"memory\"}", 1.0)
+          .containsEntry("isola_admission_cpu_promised", 1.0)
+          .containsEntry("isola_admission_cpu_capacity", 16.0)
+          .containsEntry("isola_admission_memory_promised_bytes", 1024.0 * 1024 * 1024)
+          .containsEntry("isola_admission_waiting", 0.0)
+          .doesNotContainKey("isola_oom_total{provider=\"memory\"}");
+
+      // Nobody's id and nobody's text becomes a label.
+      assertThat(house.engine.metrics().scrape())
+          .doesNotContain(id.value())
+          .doesNotContain("my secret");
+
+      house.engine.destroy(id, Destroy.NORMAL);
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(values(house))
+                      .containsEntry("isola_sandboxes{provider=\"memory\",state=\"running\"}", 0.0)
+                      .containsEntry("isola_admission_cpu_promised", 0.0)
+                      .containsEntry(
+                          "isola_destroy_seconds_count{outcome=\"ok\",provider=\"memory\"}", 1.0));
+    }
+  }
+
+  @Test
+  void thePoolTellsItsHitsAndWhyItMissed() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, POOL)) {
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(values(house))
+                      .containsEntry("isola_pool_ready{provider=\"memory\"}", 1.0));
+      house.engine.create(order(spec().env("KIND", "warm")));
+      house.engine.create(order(spec().env("KIND", "other")));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(values(house))
+                      .containsEntry("isola_pool_size", 1.0)
+                      .containsEntry("isola_pool_hits_total", 1.0)
+                      .containsEntry(
+                          "isola_pool_misses_total{reason=\"no_pool_for_this_spec\"}", 1.0)
+                      .containsEntry("isola_pool_misses_total{reason=\"pool_empty\"}", 0.0)
+                      .containsEntry("isola_pool_hit_ratio", 0.5)
+                      .containsEntry(
+                          "isola_spawn_seconds_count{outcome=\"ok\",provider=\"memory\","
+                              + "start=\"warm\"}",
+                          1.0));
+    }
+  }
+
+  @Test
+  void whoTurnsItOffGetsNothing() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "metrics: {prometheus: false}")) {
+      Delivery delivery = house.engine.create(order(spec()));
+      assertThat(house.engine.metrics().scrape()).isEmpty();
+      assertThat(delivery.sandbox())
+          .isNotInstanceOf(dev.isola.engine.metrics.MeasuredSandbox.class);
+    }
+  }
+
+  /** A collector on this machine, as small as it can be. */
+  @Test
+  void otlpArrivesAtACollector() throws IOException {
+    Map<String, Metric> arrived = new ConcurrentHashMap<>();
+    List<String> services = new java.util.concurrent.CopyOnWriteArrayList<>();
+    HttpServer collector =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    collector.createContext(
+        "/v1/metrics",
+        exchange -> {
+          ExportMetricsServiceRequest request =
+              ExportMetricsServiceRequest.parseFrom(exchange.getRequestBody());
+          request
+              .getResourceMetricsList()
+              .forEach(
+                  resource -> {
+                    resource
+                        .getResource()
+                        .getAttributesList()
+                        .forEach(
+                            one ->
+                                services.add(one.getKey() + "=" + one.getValue().getStringValue()));
+                    resource
+                        .getScopeMetricsList()
+                        .forEach(
+                            scope ->
+                                scope
+                                    .getMetricsList()
+                                    .forEach(metric -> arrived.put(metric.getName(), metric)));
+                  });
+          exchange.sendResponseHeaders(200, -1);
+          exchange.close();
+        });
+    collector.start();
+    try {
+      String url = "http://127.0.0.1:" + collector.getAddress().getPort() + "/v1/metrics";
+      try (EngineHouse house =
+          new EngineHouse(
+              folder, "metrics: {prometheus: false, otlp: {url: \"" + url + "\", interval: 1h}}")) {
+        Delivery delivery = house.engine.create(order(spec()));
+        delivery.sandbox().run(Command.shell("echo hello"));
+      } // what was not sent yet is sent at the end
+    } finally {
+      collector.stop(0);
+    }
+    assertThat(services).contains("service.name=isola");
+    assertThat(arrived)
+        .containsKeys("isola.spawn", "isola.execution", "isola.executions", "isola.sandboxes");
+    assertThat(
+            arrived
+                .getOrDefault("isola.executions", Metric.getDefaultInstance())
+                .getSum()
+                .getDataPoints(0)
+                .getAsDouble())
+        .isEqualTo(1.0);
+    assertThat(
+            arrived
+                .getOrDefault("isola.spawn", Metric.getDefaultInstance())
+                .getHistogram()
+                .getDataPoints(0)
+                .getCount())
+        .isEqualTo(1);
+    assertThat(
+            arrived
+                .getOrDefault("isola.bytes", Metric.getDefaultInstance())
+                .getSum()
+                .getDataPoints(0)
+                .getAsDouble())
+        .isEqualTo(6.0);
+  }
+}

@@ -1,0 +1,155 @@
+package dev.isola.engine.metrics;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MeasuredSandboxTest {
+  @TempDir Path folder;
+  private final FakeRecorder recorder = new FakeRecorder();
+  private Provider provider;
+  private Sandbox inner;
+  private Sandbox sandbox;
+
+  @BeforeEach
+  void open() {
+    provider =
+        new MemoryProviderFactory()
+            .create(
+                ProviderConfig.EMPTY,
+                new ProviderContext(new InstanceId("meter"), folder, InstantSource.system()));
+    inner = provider.create(SandboxSpec.builder(new SandboxId("box")).build());
+    sandbox = new MeasuredSandbox(inner, "p", recorder);
+  }
+
+  @AfterEach
+  void close() {
+    provider.destroy(inner.id(), dev.isola.spi.Destroy.FORCE);
+    provider.close();
+  }
+
+  @Test
+  void commandsAreCountedWithTheirEndAndTheirBytes() {
+    assertThat(sandbox.run(Command.shell("echo hello")).stdout().text()).isEqualTo("hello\n");
+    assertThat(sandbox.run(Command.shell("exit 3")).exitCode()).isEqualTo(3);
+    assertThat(recorder.told)
+        .containsExactly(
+            "started p",
+            "moved p STREAM OUT 6",
+            "ended p OK",
+            "started p",
+            "moved p STREAM OUT 0",
+            "ended p NONZERO");
+  }
+
+  @Test
+  void anEndIsCountedOnceHoweverOftenItIsAskedFor() throws IOException {
+    try (Execution execution = sandbox.start(Command.shell("cat").withStdin())) {
+      try (OutputStream in = execution.stdin()) {
+        in.write("abc".getBytes(UTF_8));
+      }
+      while (execution.read().isPresent()) {
+        assertThat(recorder.told).contains("moved p STREAM IN 3");
+      }
+      assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
+      assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
+    }
+    assertThat(recorder.told)
+        .containsExactly("started p", "moved p STREAM IN 3", "moved p STREAM OUT 3", "ended p OK");
+  }
+
+  @Test
+  void aCommandThatCannotStartIsAnErrorByItsCode() {
+    assertThatThrownBy(() -> sandbox.start(Command.argv("/no/such/program")))
+        .isInstanceOf(dev.isola.spi.error.InvalidRequest.class);
+    assertThat(recorder.told).containsExactly("failed EXECUTION COMMAND_NOT_FOUND");
+  }
+
+  @Test
+  void filesAreCountedByTheirBytes() throws IOException {
+    FileSystem files = sandbox.files();
+    files.writeText("a", "12345", UTF_8);
+    files.write("a", new ByteArrayInputStream(new byte[3]), WriteOptions.DEFAULT.appending());
+    try (InputStream in = files.read("a", ReadRange.ALL)) {
+      assertThat(in.readAllBytes()).hasSize(8);
+    }
+    try (InputStream in = files.read("a", new ReadRange(0, 2))) {
+      assertThat(in.transferTo(new ByteArrayOutputStream())).isEqualTo(2);
+    }
+    assertThatThrownBy(() -> files.read("none", ReadRange.ALL)).isInstanceOf(NotFound.class);
+    assertThatThrownBy(() -> files.stat("none")).isInstanceOf(NotFound.class);
+    assertThat(files.exists("none")).isFalse();
+    assertThat(recorder.told)
+        .containsExactly(
+            "moved p FILE IN 5",
+            "transferred p IN good=true",
+            "moved p FILE IN 3",
+            "transferred p IN good=true",
+            "moved p FILE OUT 8",
+            "transferred p OUT good=true",
+            "moved p FILE OUT 2",
+            "transferred p OUT good=true",
+            "transferred p OUT good=false",
+            "failed FILES FILE_NOT_FOUND",
+            "failed FILES FILE_NOT_FOUND");
+  }
+
+  @Test
+  void treesAreCountedByTheirBytes() throws IOException {
+    inner.files().writeText("tree/a", "12345", UTF_8);
+    byte[] archive;
+    try (InputStream in = sandbox.files().exportTree("tree", List.of())) {
+      archive = in.readAllBytes();
+    }
+    sandbox
+        .files()
+        .importTree("copy", new ByteArrayInputStream(archive), new TreeLimits(100, 1 << 20));
+    assertThat(recorder.told)
+        .containsExactly(
+            "moved p TREE OUT " + archive.length,
+            "transferred p OUT good=true",
+            "moved p TREE IN 5",
+            "transferred p IN good=true");
+  }
+
+  @Test
+  void itCanDoWhatTheOneWithinCan() {
+    for (Class<? extends Capability> capability : Capability.all()) {
+      assertThat(sandbox.as(capability).isPresent())
+          .as(Capability.nameOf(capability))
+          .isEqualTo(inner.as(capability).isPresent());
+    }
+    assertThat(sandbox.id()).isEqualTo(inner.id());
+    assertThat(sandbox.state()).isEqualTo(inner.state());
+  }
+}
