@@ -1,68 +1,93 @@
 #!/bin/sh
-# Runs every test program in both flavours and adds up their counts. usage: run.sh OUT TEST...
+# Runs every test program in both flavours side by side, because they mostly wait, and the agent's once more as an
+# ordinary user. Adds up their counts. usage: run.sh OUT TEST...
 set -u
 out=$1
 shift
-passed=0
-failed=0
-for flavour in release sanitize; do
-  if [ "$flavour" = sanitize ]; then
-    AGENT=$out/isola-agent-sanitize
-    SANITIZED=1
-    # The agent has no standard error once it is detached: what the sanitizers say goes to files, looked at below.
-    rm -f "$out"/sanitize/report.*
-    ASAN_OPTIONS=log_path=$out/sanitize/report
-    UBSAN_OPTIONS=log_path=$out/sanitize/report:print_stacktrace=1
-    export SANITIZED ASAN_OPTIONS UBSAN_OPTIONS
+
+# Prints "NAME: its last line" and what went wrong; leaves "passed failed" in LOG.count. usage: one NAME LOG COMMAND...
+one() {
+  name=$1
+  log=$2
+  shift 2
+  "$@" >"$log" 2>&1
+  status=$?
+  line=$(tail -n 1 "$log")
+  case $line in
+    *' passed, '*' failed')
+      rest=${line#* passed, }
+      echo "${line%% *} ${rest%% *}" >"$log.count"
+      ;;
+    *)
+      line="did not finish (status $status)"
+      echo "0 1" >"$log.count"
+      ;;
+  esac
+  echo "$name: $line"
+  if [ "$status" != 0 ]; then
+    grep -v '^ok ' "$log" | tail -n 40
   else
-    AGENT=$out/isola-agent
+    grep '^NOT RUN' "$log"
   fi
-  export AGENT
+}
+
+all_of() {
+  flavour=$1
+  shift
   for test in "$@"; do
     [ "$test" = fuzz_frames ] && words=$FUZZ_SECONDS || words=
     # shellcheck disable=SC2086 # no word or one
-    "$out/$flavour/$test" $words >"$out/$flavour/$test.log" 2>&1
-    status=$?
-    line=$(tail -n 1 "$out/$flavour/$test.log")
-    case $line in
-      *' passed, '*' failed')
-        passed=$((passed + ${line%% *}))
-        rest=${line#* passed, }
-        failed=$((failed + ${rest%% *}))
-        ;;
-      *)
-        failed=$((failed + 1))
-        line="did not finish (status $status)"
-        ;;
-    esac
-    echo "$flavour $test: $line"
-    if [ "$status" != 0 ]; then
-      grep -v '^ok ' "$out/$flavour/$test.log" | tail -n 40
-    else
-      grep '^NOT RUN' "$out/$flavour/$test.log"
-    fi
+    one "$flavour $test" "$out/$flavour/$test.log" "$out/$flavour/$test" $words
   done
-done
-# Once more as an ordinary user, who gets its namespaces another way and may not read the agent.
-if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+}
+
+release() {
+  AGENT=$out/isola-agent
+  export AGENT
+  all_of release "$@"
+}
+
+sanitize() {
+  AGENT=$out/isola-agent-sanitize
+  SANITIZED=1
+  # The agent has no standard error once it is detached: what the sanitizers say goes to files, looked at below.
+  ASAN_OPTIONS=log_path=$out/sanitize/report
+  UBSAN_OPTIONS=log_path=$out/sanitize/report:print_stacktrace=1
+  export AGENT SANITIZED ASAN_OPTIONS UBSAN_OPTIONS
+  all_of sanitize "$@"
+}
+
+# An ordinary user gets its namespaces another way and may not read the agent.
+ordinary_user() {
+  if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
+    echo 'NOT RUN agent_test as an ordinary user beside root: not root, or no setpriv'
+    return
+  fi
   shared=$(mktemp -d)
   chmod 755 "$shared"
   cp "$out/isola-agent" "$out/release/agent_test" "$shared"
-  AGENT=$shared/isola-agent setpriv --reuid 65534 --regid 65534 --clear-groups \
-    "$shared/agent_test" >"$out/release/agent_test-user.log" 2>&1
-  line=$(tail -n 1 "$out/release/agent_test-user.log")
+  AGENT=$shared/isola-agent
+  export AGENT
+  one 'release agent_test as an ordinary user' "$out/release/agent_test-user.log" \
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$shared/agent_test"
   rm -rf "$shared"
-  echo "release agent_test as an ordinary user: $line"
-  case $line in
-    *' passed, 0 failed') passed=$((passed + ${line%% *})) ;;
-    *)
-      grep -v '^ok ' "$out/release/agent_test-user.log" | tail -n 40
-      failed=$((failed + 1))
-      ;;
-  esac
-else
-  echo 'NOT RUN agent_test as an ordinary user beside root: not root, or no setpriv'
-fi
+}
+
+rm -f "$out"/sanitize/report.* "$out"/*/*.log.count
+sanitize "$@" &
+(
+  release "$@"
+  ordinary_user
+)
+wait
+
+passed=0
+failed=0
+for count in "$out"/*/*.log.count; do
+  read -r good bad <"$count"
+  passed=$((passed + good))
+  failed=$((failed + bad))
+done
 for report in "$out"/sanitize/report.*; do
   [ -e "$report" ] || continue
   echo "FAILED a sanitizer spoke up: $report"

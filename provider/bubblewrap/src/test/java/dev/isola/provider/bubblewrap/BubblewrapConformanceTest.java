@@ -13,7 +13,7 @@ final class BubblewrapConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new BubblewrapProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("conformance"),
+        new InstanceId("bwrapconformance"),
         Files.createTempDirectory("isola"));
   }
 }

@@ -13,7 +13,7 @@ final class CrunConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new CrunProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("conformance"),
+        new InstanceId("crunconformance"),
         Files.createTempDirectory("isola"));
   }
 }

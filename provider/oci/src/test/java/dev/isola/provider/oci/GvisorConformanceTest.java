@@ -15,7 +15,7 @@ final class GvisorConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new GvisorProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("conformance"),
+        new InstanceId("gvisorconformance"),
         Files.createTempDirectory("isola"));
   }
 

@@ -13,7 +13,7 @@ final class RuncConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new RuncProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("conformance"),
+        new InstanceId("runcconformance"),
         Files.createTempDirectory("isola"));
   }
 }

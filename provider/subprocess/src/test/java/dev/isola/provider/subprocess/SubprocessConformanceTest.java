@@ -13,7 +13,7 @@ final class SubprocessConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new SubprocessProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("conformance"),
+        new InstanceId("plainconformance"),
         Files.createTempDirectory("isola"));
   }
 }
