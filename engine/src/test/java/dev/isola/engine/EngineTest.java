@@ -9,6 +9,7 @@ import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing.PauseKind;
@@ -19,8 +20,11 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Event;
+import dev.isola.store.LedgerConfig;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
+import dev.isola.store.SqliteTestDatabase;
+import dev.isola.store.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -31,6 +35,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,6 +52,26 @@ class EngineTest {
       """;
 
   @TempDir Path folder;
+  private LedgerConfig ledger;
+
+  /** Where the ledgers of these tests are. */
+  TestDatabase database() {
+    return new SqliteTestDatabase();
+  }
+
+  @BeforeEach
+  void chooseLedger() {
+    ledger = database().fresh();
+  }
+
+  @AfterEach
+  void removeLedger() {
+    database().remove(ledger);
+  }
+
+  private EngineHouse house(String yaml, ProviderFactory... more) throws IOException {
+    return new EngineHouse(folder, ledger, yaml, more);
+  }
 
   private static SandboxSpec.Builder spec() {
     return SandboxSpec.builder(SandboxId.random(RANDOM));
@@ -68,7 +94,7 @@ class EngineTest {
 
   @Test
   void whatHappensIsWrittenDown() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       Delivery delivery = house.engine.create(order(spec().build()));
       SandboxId id = delivery.entry().id();
       assertThat(echo(delivery)).isEqualTo("works\n");
@@ -89,7 +115,7 @@ class EngineTest {
 
   @Test
   void aRepeatedOrderMakesNoSecondSandbox() throws Exception {
-    try (EngineHouse house = new EngineHouse(folder, "");
+    try (EngineHouse house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       Callable<Delivery> client = () -> house.engine.create(order(spec().build()).withKey("k1"));
       Set<SandboxId> ids = new java.util.HashSet<>();
@@ -107,7 +133,7 @@ class EngineTest {
 
   @Test
   void whoseTimeIsUpEndsAndWhoIsRenewedDoesNot() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId ends =
           house.engine.create(order(spec().ttl(Duration.ofMinutes(1)).build())).entry().id();
       SandboxId renewed =
@@ -136,7 +162,7 @@ class EngineTest {
 
   @Test
   void pausedIsWrittenAndResumed() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId id = house.engine.create(order(spec().build())).entry().id();
       assertThat(house.engine.pause(id, PauseKind.MEMORY).state()).isEqualTo(SandboxState.PAUSED);
       assertThat(house.engine.resume(id).state()).isEqualTo(SandboxState.RUNNING);
@@ -145,7 +171,7 @@ class EngineTest {
 
   @Test
   void survivorsAreFoundAgain() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId id = house.engine.create(order(spec().build())).entry().id();
       house.restart(() -> {});
       assertThat(house.engine.sandbox(id).run(Command.shell("echo still")).stdout().text())
@@ -156,7 +182,7 @@ class EngineTest {
 
   @Test
   void whatACrashLeftBehindIsRemoved() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId half = new SandboxId("half");
       SandboxId unknown = new SandboxId("unknown");
       SandboxId lost = house.engine.create(order(spec().build())).entry().id();
@@ -195,7 +221,7 @@ class EngineTest {
   void theAttemptsBeforeAreWrittenDown() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house = new EngineHouse(folder, "", gvisor, bubblewrap)) {
+    try (EngineHouse house = house("", gvisor, bubblewrap)) {
       Delivery delivery = house.engine.create(Order.of(Request.auto(spec().build())));
       assertThat(delivery.entry().provider()).isEqualTo("bubblewrap");
       assertThat(delivery.entry().attempts())
@@ -211,7 +237,7 @@ class EngineTest {
   @Test
   void aFailedCreateLeavesNothing() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
-    try (EngineHouse house = new EngineHouse(folder, "", gvisor)) {
+    try (EngineHouse house = house("", gvisor)) {
       SandboxSpec spec = spec().build();
       assertThatThrownBy(() -> house.engine.create(Order.of(Request.of(spec, "gvisor"))))
           .hasMessageContaining("no room");
@@ -222,7 +248,7 @@ class EngineTest {
 
   @Test
   void warmOnesAreHandedOutOnceAndMadeAnew() throws Exception {
-    try (EngineHouse house = new EngineHouse(folder, POOL);
+    try (EngineHouse house = house(POOL);
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       await().until(() -> pooled(house) == 2);
       Callable<Delivery> client =
@@ -256,7 +282,7 @@ class EngineTest {
 
   @Test
   void aWaitEndsWhenTheStateComes() throws Exception {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId id = house.engine.create(order(spec().build())).entry().id();
       Thread.ofVirtual().start(() -> house.engine.destroy(id, Destroy.NORMAL));
       SandboxEntry entry =

@@ -61,6 +61,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile @Nullable RuntimeException failure;
   public volatile @Nullable ProviderConfig config;
   public volatile boolean closed;
+  public volatile Runnable beforeCreate = () -> {};
   public final AtomicInteger created = new AtomicInteger();
   public final AtomicInteger asked = new AtomicInteger();
 
@@ -135,6 +136,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   @Override
   public Sandbox create(SandboxSpec spec) {
     created.incrementAndGet();
+    beforeCreate.run();
     RuntimeException planned = failure;
     if (planned != null) {
       throw planned;

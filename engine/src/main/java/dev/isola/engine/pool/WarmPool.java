@@ -15,6 +15,7 @@ import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.PoolClaim;
 import dev.isola.store.SandboxEntry;
@@ -48,6 +49,7 @@ public final class WarmPool implements Warm {
   private final Log log;
   private final ReentrantLock filling = new ReentrantLock();
   private volatile boolean closed;
+  private volatile boolean asked;
   private final LongAdder hits = new LongAdder();
   private final Map<String, LongAdder> misses = new ConcurrentHashMap<>();
 
@@ -84,6 +86,7 @@ public final class WarmPool implements Warm {
       return Optional.empty();
     }
     String hash = SpecText.hash(order.request().spec());
+    Failpoint.POOL_CLAIMING.reach();
     Optional<Book.Opened> claimed =
         book.claim(
             new PoolClaim(
@@ -96,6 +99,7 @@ public final class WarmPool implements Warm {
                 clock.instant()),
             order.boundKey());
     if (claimed.isPresent()) {
+      Failpoint.POOL_CLAIMED.reach();
       hits.increment();
       Thread.ofVirtual().name("isola-pool-refill").start(this::refill);
     } else {
@@ -119,18 +123,22 @@ public final class WarmPool implements Warm {
     log.info("warm pool miss for sandbox " + order.request().spec().id() + ": " + why);
   }
 
-  /** Makes what is missing, and removes what is not wanted any more. One at a time does it. */
+  /**
+   * Makes what is missing, and removes what is not wanted any more. One at a time does it; who
+   * comes meanwhile leaves word, because what was counted before may have been handed out since.
+   */
   public void refill() {
-    if (closed || !filling.tryLock()) {
-      return;
-    }
-    try {
-      drain();
-      wanted.forEach(this::fill);
-    } catch (SandboxException e) {
-      log.warning("the warm pool cannot be looked at: " + e.fault().what());
-    } finally {
-      filling.unlock();
+    asked = true;
+    while (asked && !closed && filling.tryLock()) {
+      try {
+        asked = false;
+        drain();
+        wanted.forEach(this::fill);
+      } catch (SandboxException e) {
+        log.warning("the warm pool cannot be looked at: " + e.fault().what());
+      } finally {
+        filling.unlock();
+      }
     }
   }
 
@@ -149,10 +157,12 @@ public final class WarmPool implements Warm {
     try {
       String hash = SpecText.hash(entry.spec());
       for (int have = pooled(hash).size(); have < entry.size() && !closed; have++) {
+        Failpoint.POOL_MAKING.reach();
         creator.createPooled(
             Order.of(
                 Request.of(
                     SpecText.withId(entry.spec(), SandboxId.random(RANDOM)), entry.provider())));
+        Failpoint.POOL_MADE.reach();
       }
     } catch (SandboxException e) {
       log.warning("the warm pool cannot be filled: " + e.fault().what());
@@ -165,6 +175,7 @@ public final class WarmPool implements Warm {
     for (SandboxEntry entry : pooled()) {
       if (!hashes.contains(entry.specHash()) && entry.state() == SandboxState.RUNNING) {
         try {
+          Failpoint.POOL_UNWANTED.reach();
           ender.end(entry.id(), Destroy.FORCE, "the warm pool does not want it any more");
         } catch (SandboxException e) {
           log.warning("sandbox " + entry.id() + " stays in the pool: " + e.fault().what());
