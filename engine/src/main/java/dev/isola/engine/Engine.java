@@ -36,10 +36,12 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.Page;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
+import dev.isola.store.Sandboxes;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -218,9 +220,11 @@ public final class Engine implements AutoCloseable {
                   .updatedAt(clock.instant())
                   .build();
             });
+    Failpoint.RENEW_WRITTEN.reach();
     if (entry.state() == SandboxState.RUNNING) {
       living.of(entry).as(Renewing.class).ifPresent(one -> one.renew(fromNow));
     }
+    Failpoint.RENEW_TOLD.reach();
     return entry;
   }
 
@@ -232,7 +236,10 @@ public final class Engine implements AutoCloseable {
         providerOf(id),
         () -> {
           pausing(id).pause(kind);
-          return become(id, state);
+          Failpoint.PAUSE_DONE.reach();
+          SandboxEntry paused = become(id, state);
+          Failpoint.PAUSE_WRITTEN.reach();
+          return paused;
         });
   }
 
@@ -242,7 +249,10 @@ public final class Engine implements AutoCloseable {
         providerOf(id),
         () -> {
           pausing(id).resume();
-          return become(id, SandboxState.RUNNING);
+          Failpoint.RESUME_DONE.reach();
+          SandboxEntry resumed = become(id, SandboxState.RUNNING);
+          Failpoint.RESUME_WRITTEN.reach();
+          return resumed;
         });
   }
 
@@ -318,11 +328,15 @@ public final class Engine implements AutoCloseable {
 
   private void drain() {
     SandboxFilter filter = SandboxFilter.ALL.notDestroyed();
-    List<SandboxEntry> left = ledger.sandboxes().list(filter, "", 1000).entries();
-    for (SandboxEntry entry : left) {
-      attempt(
-          "ending sandbox " + entry.id(),
-          () -> ender.end(entry.id(), Destroy.FORCE, "the server was shut down"));
-    }
+    String cursor = "";
+    do {
+      Page page = ledger.sandboxes().list(filter, cursor, Sandboxes.MAX_LIMIT);
+      for (SandboxEntry entry : page.entries()) {
+        attempt(
+            "ending sandbox " + entry.id(),
+            () -> ender.end(entry.id(), Destroy.FORCE, "the server was shut down"));
+      }
+      cursor = page.next().orElse("");
+    } while (!cursor.isEmpty());
   }
 }

@@ -22,11 +22,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** An engine on SQLite and the memory provider that can be shut down and started again. */
+/** An engine on the memory provider that can be shut down and started again. */
 final class EngineHouse implements AutoCloseable {
   final FakeClock clock = new FakeClock();
   final FakeLog log = new FakeLog();
   private final Path folder;
+  private final LedgerConfig ledgerConfig;
   private final List<ProviderFactory> factories;
   private final String yaml;
   Ledger ledger;
@@ -34,12 +35,19 @@ final class EngineHouse implements AutoCloseable {
   Engine engine;
   private HealthMonitor health;
 
+  /** One with a ledger in its folder. */
   EngineHouse(Path folder, String yaml, ProviderFactory... more) throws IOException {
+    this(folder, LedgerConfig.in(folder.resolve("ledger")), yaml, more);
+  }
+
+  EngineHouse(Path folder, LedgerConfig ledgerConfig, String yaml, ProviderFactory... more)
+      throws IOException {
     this.folder = folder;
+    this.ledgerConfig = ledgerConfig;
     this.yaml = yaml;
     factories = new ArrayList<>(List.of(new MemoryProviderFactory()));
     factories.addAll(List.of(more));
-    ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
+    ledger = Ledgers.open(ledgerConfig);
     open();
   }
 
@@ -75,7 +83,7 @@ final class EngineHouse implements AutoCloseable {
   void restart(Runnable between) throws IOException {
     stop();
     ledger.close();
-    ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
+    ledger = Ledgers.open(ledgerConfig);
     between.run();
     open();
   }

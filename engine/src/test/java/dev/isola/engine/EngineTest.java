@@ -10,6 +10,7 @@ import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
@@ -24,8 +25,11 @@ import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
 import dev.isola.store.Event;
+import dev.isola.store.LedgerConfig;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
+import dev.isola.store.SqliteTestDatabase;
+import dev.isola.store.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -37,6 +41,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,6 +58,26 @@ class EngineTest {
       """;
 
   @TempDir Path folder;
+  private LedgerConfig ledger;
+
+  /** Where the ledgers of these tests are. */
+  TestDatabase database() {
+    return new SqliteTestDatabase();
+  }
+
+  @BeforeEach
+  void chooseLedger() {
+    ledger = database().fresh();
+  }
+
+  @AfterEach
+  void removeLedger() {
+    database().remove(ledger);
+  }
+
+  private EngineHouse house(String yaml, ProviderFactory... more) throws IOException {
+    return new EngineHouse(folder, ledger, yaml, more);
+  }
 
   private static SandboxSpec.Builder spec() {
     return SandboxSpec.builder(SandboxId.random(RANDOM));
@@ -74,7 +100,7 @@ class EngineTest {
 
   @Test
   void whatHappensIsWrittenDown() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       Delivery delivery = house.engine.create(order(spec().build()));
       SandboxId id = delivery.entry().id();
       assertThat(echo(delivery)).isEqualTo("works\n");
@@ -95,7 +121,7 @@ class EngineTest {
 
   @Test
   void aRepeatedOrderMakesNoSecondSandbox() throws Exception {
-    try (EngineHouse house = new EngineHouse(folder, "");
+    try (EngineHouse house = house("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       Callable<Delivery> client = () -> house.engine.create(order(spec().build()).withKey("k1"));
       Set<SandboxId> ids = new java.util.HashSet<>();
@@ -113,7 +139,7 @@ class EngineTest {
 
   @Test
   void whoseTimeIsUpEndsAndWhoIsRenewedDoesNot() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId ends =
           house.engine.create(order(spec().ttl(Duration.ofMinutes(1)).build())).entry().id();
       SandboxId renewed =
@@ -142,7 +168,7 @@ class EngineTest {
 
   @Test
   void pausedIsWrittenAndResumed() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId id = house.engine.create(order(spec().build())).entry().id();
       assertThat(house.engine.pause(id, PauseKind.MEMORY).state()).isEqualTo(SandboxState.PAUSED);
       assertThat(house.engine.resume(id).state()).isEqualTo(SandboxState.RUNNING);
@@ -151,7 +177,7 @@ class EngineTest {
 
   @Test
   void survivorsAreFoundAgain() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId id = house.engine.create(order(spec().build())).entry().id();
       house.restart(() -> {});
       assertThat(house.engine.sandbox(id).run(Command.shell("echo still")).stdout().text())
@@ -162,7 +188,7 @@ class EngineTest {
 
   @Test
   void whatACrashLeftBehindIsRemoved() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId half = new SandboxId("half");
       SandboxId unknown = new SandboxId("unknown");
       SandboxId lost = house.engine.create(order(spec().build())).entry().id();
@@ -201,7 +227,7 @@ class EngineTest {
   void theAttemptsBeforeAreWrittenDown() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house = new EngineHouse(folder, "", gvisor, bubblewrap)) {
+    try (EngineHouse house = house("", gvisor, bubblewrap)) {
       Delivery delivery = house.engine.create(Order.of(Request.auto(spec().build())));
       assertThat(delivery.entry().provider()).isEqualTo("bubblewrap");
       assertThat(delivery.entry().attempts())
@@ -217,7 +243,7 @@ class EngineTest {
   @Test
   void aFailedCreateLeavesNothing() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
-    try (EngineHouse house = new EngineHouse(folder, "", gvisor)) {
+    try (EngineHouse house = house("", gvisor)) {
       SandboxSpec spec = spec().build();
       assertThatThrownBy(() -> house.engine.create(Order.of(Request.of(spec, "gvisor"))))
           .hasMessageContaining("no room");
@@ -228,7 +254,7 @@ class EngineTest {
 
   @Test
   void warmOnesAreHandedOutOnceAndMadeAnew() throws Exception {
-    try (EngineHouse house = new EngineHouse(folder, POOL);
+    try (EngineHouse house = house(POOL);
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       await().until(() -> pooled(house) == 2);
       Callable<Delivery> client =
@@ -255,7 +281,7 @@ class EngineTest {
   /** Who gets a warm one owns it as if it had been made for them, and so does their key. */
   @Test
   void aWarmOneBelongsToWhoAskedForIt() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, POOL)) {
+    try (EngineHouse house = house(POOL)) {
       for (String tenant : List.of("red", "blue")) {
         await().until(() -> pooled(house) == 2);
         Delivery delivery =
@@ -271,7 +297,7 @@ class EngineTest {
   /** Who claims while the pool is being filled is not forgotten until the next round. */
   @Test
   void aPoolThatIsTakenFromWhileItIsFilledIsFilledAgain() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, POOL)) {
+    try (EngineHouse house = house(POOL)) {
       for (int i = 0; i < 50; i++) {
         await().until(() -> pooled(house) == 2);
         Delivery delivery = house.engine.create(order(spec().env("KIND", "warm").build()));
@@ -285,7 +311,7 @@ class EngineTest {
   void whatASpecRequiresDecidesWhoMakesItAndIsWrittenDown() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house = new EngineHouse(folder, POOL, gvisor, bubblewrap)) {
+    try (EngineHouse house = house(POOL, gvisor, bubblewrap)) {
       Map<String, ?> document =
           Map.of(
               "require",
@@ -332,7 +358,7 @@ class EngineTest {
 
   @Test
   void aWaitEndsWhenTheStateComes() throws Exception {
-    try (EngineHouse house = new EngineHouse(folder, "")) {
+    try (EngineHouse house = house("")) {
       SandboxId id = house.engine.create(order(spec().build())).entry().id();
       Thread.ofVirtual().start(() -> house.engine.destroy(id, Destroy.NORMAL));
       SandboxEntry entry =

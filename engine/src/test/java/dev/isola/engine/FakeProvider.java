@@ -63,6 +63,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile @Nullable Usage usage;
   public volatile @Nullable ProviderConfig config;
   public volatile boolean closed;
+  public volatile Runnable beforeCreate = () -> {};
   public final AtomicInteger created = new AtomicInteger();
   public final AtomicInteger asked = new AtomicInteger();
 
@@ -137,6 +138,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   @Override
   public Sandbox create(SandboxSpec spec) {
     created.incrementAndGet();
+    beforeCreate.run();
     RuntimeException planned = failure;
     if (planned != null) {
       throw planned;

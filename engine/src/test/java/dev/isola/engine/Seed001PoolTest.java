@@ -6,15 +6,22 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
+import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.LedgerConfig;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
+import dev.isola.store.SqliteTestDatabase;
+import dev.isola.store.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +38,26 @@ class Seed001PoolTest {
       """;
 
   @TempDir Path folder;
+  private LedgerConfig ledger;
+
+  /** Where the ledgers of these tests are. */
+  TestDatabase database() {
+    return new SqliteTestDatabase();
+  }
+
+  @BeforeEach
+  void chooseLedger() {
+    ledger = database().fresh();
+  }
+
+  @AfterEach
+  void removeLedger() {
+    database().remove(ledger);
+  }
+
+  private EngineHouse house(String yaml, ProviderFactory... more) throws IOException {
+    return new EngineHouse(folder, ledger, yaml, more);
+  }
 
   private static Order order(String kind) {
     SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).env("KIND", kind).build();
@@ -48,17 +75,38 @@ class Seed001PoolTest {
   @DisplayName("Warm pool uses default provider")
   void warmPoolUsesDefaultProvider() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
-    try (EngineHouse house =
-        new EngineHouse(folder, POOL, gvisor, new FakeProvider("bubblewrap"))) {
+    try (EngineHouse house = house(POOL, gvisor, new FakeProvider("bubblewrap"))) {
       await().until(() -> pooled(house).size() == 1);
       assertThat(pooled(house)).allMatch(entry -> entry.provider().equals("gvisor"));
     }
   }
 
   @Test
+  void whatIsHandedOutWhileThePoolIsFilledIsMadeAnew() throws IOException {
+    FakeProvider gvisor = new FakeProvider("gvisor");
+    CountDownLatch filling = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    try (EngineHouse house = house(POOL.replace("size: 1", "size: 2"), gvisor)) {
+      await().until(() -> pooled(house).size() == 2);
+      gvisor.beforeCreate =
+          () -> {
+            filling.countDown();
+            await().until(() -> goOn.getCount() == 0);
+          };
+      assertThat(house.engine.create(order("warm")).entry().warm()).isTrue();
+      await().until(() -> filling.getCount() == 0);
+      // It has counted one; now that one goes, too.
+      assertThat(house.engine.create(order("warm")).entry().warm()).isTrue();
+      await().until(() -> pooled(house).isEmpty());
+      goOn.countDown();
+      await().until(() -> pooled(house).size() == 2);
+    }
+  }
+
+  @Test
   @DisplayName("Warm pool container matches request")
   void warmPoolContainerMatchesRequest() throws IOException {
-    try (EngineHouse house = new EngineHouse(folder, POOL, new FakeProvider("gvisor"))) {
+    try (EngineHouse house = house(POOL, new FakeProvider("gvisor"))) {
       await().until(() -> pooled(house).size() == 1);
       SandboxId ready = pooled(house).getFirst().id();
       Delivery delivery = house.engine.create(order("warm"));
@@ -72,8 +120,7 @@ class Seed001PoolTest {
   @DisplayName("Warm pool miss triggers cold start with correct provider")
   void warmPoolMissTriggersColdStartWithCorrectProvider() throws IOException {
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineHouse house =
-        new EngineHouse(folder, POOL, new FakeProvider("gvisor"), bubblewrap)) {
+    try (EngineHouse house = house(POOL, new FakeProvider("gvisor"), bubblewrap)) {
       await().until(() -> pooled(house).size() == 1);
       SandboxSpec named = order("warm").request().spec();
       Delivery other = house.engine.create(Order.of(Request.of(named, "bubblewrap")));

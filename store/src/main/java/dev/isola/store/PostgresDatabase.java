@@ -9,10 +9,15 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -21,12 +26,15 @@ final class PostgresDatabase implements Database {
   private static final int MAX_TRIES = 8;
   private static final long RETRY_PAUSE_NANOS = 2_000_000;
 
+  private final SchemaLock lock;
   private final HikariDataSource pool;
   private final String place;
   private final PostgresFailures failures;
   private final Duration deadline;
 
-  private PostgresDatabase(HikariDataSource pool, String place, Duration deadline) {
+  private PostgresDatabase(
+      SchemaLock lock, HikariDataSource pool, String place, Duration deadline) {
+    this.lock = lock;
     this.pool = pool;
     this.place = place;
     this.failures = new PostgresFailures(place, deadline);
@@ -36,17 +44,40 @@ final class PostgresDatabase implements Database {
   static PostgresDatabase open(
       LedgerConfig.Server server, Duration deadline, Migrations migrations) {
     String place = place(server);
-    PostgresDatabase database =
-        new PostgresDatabase(pool(server, deadline, place), place, deadline);
+    SchemaLock lock = lock(server, deadline, place, migrations);
     boolean opened = false;
     try {
-      database.write(c -> database.prepare(c, server.schema(), migrations));
+      HikariDataSource pool = pool(server, deadline, place, lock);
       opened = true;
-      return database;
+      return new PostgresDatabase(lock, pool, place, deadline);
     } finally {
       if (!opened) {
-        database.close();
+        lock.close();
       }
+    }
+  }
+
+  private static SchemaLock lock(
+      LedgerConfig.Server server, Duration deadline, String place, Migrations migrations) {
+    Properties properties = new Properties();
+    properties.setProperty("user", server.user());
+    properties.setProperty("password", new String(server.password().reveal(), UTF_8));
+    driverProperties(deadline).forEach((name, value) -> properties.put(name, value.toString()));
+    try {
+      Connection session = driver(server.url()).connect(server.url(), properties);
+      return SchemaLock.take(
+          session,
+          server.schema(),
+          place,
+          deadline,
+          own -> {
+            try (Statement statement = own.createStatement()) {
+              statement.execute(sessionSettings(deadline));
+            }
+            prepare(own, server.schema(), place, migrations);
+          });
+    } catch (SQLException e) {
+      throw new PostgresFailures(place, deadline).of(e, false);
     }
   }
 
@@ -62,8 +93,7 @@ final class PostgresDatabase implements Database {
   }
 
   private static HikariDataSource pool(
-      LedgerConfig.Server server, Duration deadline, String place) {
-    long millis = deadline.toMillis();
+      LedgerConfig.Server server, Duration deadline, String place, SchemaLock lock) {
     HikariConfig config = new HikariConfig();
     config.setPoolName("isola-ledger");
     config.setJdbcUrl(server.url());
@@ -71,45 +101,81 @@ final class PostgresDatabase implements Database {
     config.setPassword(new String(server.password().reveal(), UTF_8));
     config.setMaximumPoolSize(server.connections());
     config.setMinimumIdle(1);
-    config.setConnectionTimeout(millis);
+    config.setConnectionTimeout(deadline.toMillis());
     config.setInitializationFailTimeout(1);
-    // A server may have been told to answer before it has written; what is stricter stays.
     config.setConnectionInitSql(
-        "select set_config('synchronous_commit', 'on', false)"
-            + " where current_setting('synchronous_commit') in ('off', 'local');"
-            + ("set search_path to " + server.schema() + ";")
-            + ("set statement_timeout to " + millis + ";")
-            + ("set lock_timeout to " + millis + ";")
-            + ("set idle_in_transaction_session_timeout to " + 2 * millis));
-    config.addDataSourceProperty("ApplicationName", "isola " + ProcessHandle.current().pid());
-    config.addDataSourceProperty("connectTimeout", Math.max(1, deadline.toSeconds()));
-    // The server gives up first and says so; this is for one that does not answer at all.
-    config.addDataSourceProperty("socketTimeout", deadline.toSeconds() + 5);
-    config.addDataSourceProperty("tcpKeepAlive", true);
-    // Details have the values of rows.
-    config.addDataSourceProperty("logServerErrorDetail", false);
+        sessionSettings(deadline)
+            + ("; set search_path to " + server.schema() + "; ")
+            + lock.sessionSql());
+    driverProperties(deadline).forEach(config::addDataSourceProperty);
     try {
       return new HikariDataSource(config);
     } catch (HikariPool.PoolInitializationException e) {
-      throw e.getCause() instanceof SQLException cause
+      SQLException cause = sqlCause(e);
+      throw cause != null
           ? new PostgresFailures(place, deadline).of(cause, false)
           : Failures.unreachable(place, "no connection", e);
     } catch (RuntimeException e) {
       // A URL that the driver does not take; its text may have a password in it.
-      throw Fault.of(
-              ErrorCode.INVALID_REQUEST,
-              "the ledger's URL is not one of PostgreSQL",
-              "write it as jdbc:postgresql://HOST:PORT/DATABASE")
-          .exception();
+      throw wrongUrl();
     }
   }
 
-  private boolean prepare(Connection c, String schema, Migrations migrations) throws SQLException {
-    // Servers that start together come in one after the other.
-    Sql.list(c, "select pg_advisory_xact_lock(hashtext('isola ' || ?))", row -> true, schema);
+  /** Asks for a driver by itself: the error of a connection has the URL, and that a password. */
+  private static Driver driver(String url) {
+    try {
+      if (url.startsWith("jdbc:postgresql:")) {
+        return DriverManager.getDriver(url);
+      }
+    } catch (SQLException e) {
+      throw wrongUrl();
+    }
+    throw wrongUrl();
+  }
+
+  private static SandboxException wrongUrl() {
+    return Fault.of(
+            ErrorCode.INVALID_REQUEST,
+            "the ledger's URL is not one of PostgreSQL",
+            "write it as jdbc:postgresql://HOST:PORT/DATABASE")
+        .exception();
+  }
+
+  private static String sessionSettings(Duration deadline) {
+    long millis = deadline.toMillis();
+    // A server may have been told to answer before it has written; what is stricter stays.
+    return "select set_config('synchronous_commit', 'on', false)"
+        + " where current_setting('synchronous_commit') in ('off', 'local');"
+        + ("set statement_timeout to " + millis + ";")
+        + ("set lock_timeout to " + millis + ";")
+        + ("set idle_in_transaction_session_timeout to " + 2 * millis + ";")
+        // A machine that is gone without a word keeps its lock no longer than this.
+        + "set tcp_keepalives_idle to 10; set tcp_keepalives_interval to 5;"
+        + " set tcp_keepalives_count to 3";
+  }
+
+  private static Map<String, Object> driverProperties(Duration deadline) {
+    return Map.of(
+        "ApplicationName",
+        "isola " + ProcessHandle.current().pid(),
+        "connectTimeout",
+        Math.max(1, deadline.toSeconds()),
+        // The server gives up first and says so; this is for one that does not answer at all.
+        "socketTimeout",
+        deadline.toSeconds() + 5,
+        "tcpKeepAlive",
+        true,
+        // Details have the values of rows.
+        "logServerErrorDetail",
+        false);
+  }
+
+  private static void prepare(Connection c, String schema, String place, Migrations migrations)
+      throws SQLException {
     if (Sql.one(c, "select 1 from pg_namespace where nspname = ?", row -> true, schema).isEmpty()) {
       Sql.update(c, "create schema " + schema);
     }
+    Sql.update(c, "set search_path to " + schema);
     List<String> tables =
         Sql.list(
             c,
@@ -124,7 +190,6 @@ final class PostgresDatabase implements Database {
           .exception();
     }
     migrations.apply(c, place);
-    return true;
   }
 
   @Override
@@ -168,9 +233,12 @@ final class PostgresDatabase implements Database {
       connection.setAutoCommit(false);
       boolean finished = false;
       try {
+        Failpoint.LEDGER_BEGUN.reach();
         T result = work.run(connection);
         committing = true;
+        Failpoint.LEDGER_BEFORE_COMMIT.reach();
         connection.commit();
+        Failpoint.LEDGER_AFTER_COMMIT.reach();
         finished = true;
         return result;
       } catch (Bound.Carried e) {
@@ -207,13 +275,22 @@ final class PostgresDatabase implements Database {
       return Failures.cancelled(place, error);
     }
     // The pool's own error only says that it waited; the last failure to connect says why.
-    return error.getCause() instanceof SQLException cause
-        ? failures.of(cause, false)
-        : Failures.tooSlow(place, deadline, error);
+    SQLException cause = sqlCause(error);
+    return cause != null ? failures.of(cause, false) : Failures.tooSlow(place, deadline, error);
+  }
+
+  /** The pool wraps what a session fails with that was connected and is being set up. */
+  private static @Nullable SQLException sqlCause(Throwable error) {
+    Throwable cause = error.getCause();
+    while (cause != null && !(cause instanceof SQLException)) {
+      cause = cause.getCause();
+    }
+    return (SQLException) cause;
   }
 
   @Override
   public void close() {
     pool.close();
+    lock.close();
   }
 }

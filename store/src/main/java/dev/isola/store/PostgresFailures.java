@@ -17,6 +17,13 @@ record PostgresFailures(String place, Duration deadline) implements Failures {
     }
     String state = Objects.requireNonNullElse(error.getSQLState(), "no SQLSTATE");
     String kind = state.substring(0, 2);
+    if (state.equals(SchemaLock.NOT_OURS)) {
+      return Fault.of(
+              ErrorCode.CONFLICT,
+              "the ledger " + place + " was lost and belongs to another Isola server now",
+              "stop this one; the other one looks after the sandboxes")
+          .exception(error);
+    }
     if (state.equals("53100")) {
       return Failures.diskFull(place, error);
     }

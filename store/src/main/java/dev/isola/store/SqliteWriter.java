@@ -104,6 +104,7 @@ final class SqliteWriter implements AutoCloseable {
     boolean committing = false;
     try {
       Sql.update(connection, "begin immediate");
+      Failpoint.LEDGER_BEGUN.reach();
       for (WriteJob<?> job : jobs) {
         if (jobs.size() == 1) {
           job.run(connection);
@@ -122,7 +123,9 @@ final class SqliteWriter implements AutoCloseable {
         }
       }
       committing = true;
+      Failpoint.LEDGER_BEFORE_COMMIT.reach();
       Sql.update(connection, "commit");
+      Failpoint.LEDGER_AFTER_COMMIT.reach();
       jobs.forEach(WriteJob::done);
       return true;
     } catch (SQLException e) {

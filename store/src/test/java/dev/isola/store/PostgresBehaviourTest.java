@@ -143,12 +143,59 @@ class PostgresBehaviourTest {
         LedgerContract.inThreads(
             4,
             () -> {
-              try (Ledger each = Ledgers.open(shared)) {
+              try (Ledger each = openInTurn(shared)) {
                 return each.events().append(LedgerContract.event("a", "x")).number();
               }
             });
     assertThat(last).containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
     database.remove(shared);
+  }
+
+  /** Tries until the owners before are gone. */
+  private static Ledger openInTurn(LedgerConfig shared) {
+    for (int tries = 0; ; tries++) {
+      try {
+        return Ledgers.open(shared);
+      } catch (Conflict e) {
+        if (tries == 20) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  @Test
+  void aSchemaHasOneOwner() {
+    assertThatExceptionOfType(Conflict.class)
+        .isThrownBy(() -> Ledgers.open(config))
+        .withMessageContaining("another Isola server")
+        .withMessageContaining("pid " + ProcessHandle.current().pid());
+    ledger.settings().put("a", "b", "still ours");
+    ledger.close();
+    try (Ledger next = Ledgers.open(config)) {
+      assertThat(next.settings().get("a", "b")).contains("still ours");
+    }
+  }
+
+  @Test
+  void whoLostItsConnectionsAndWasFollowedByAnotherWritesNoMore() throws SQLException {
+    ledger.settings().put("a", "b", "ours");
+    cutOff();
+    try (Ledger next = Ledgers.open(config)) {
+      next.settings().put("a", "b", "theirs");
+      assertThatExceptionOfType(SandboxException.class)
+          .isThrownBy(() -> ledger.settings().put("a", "b", "ours again"));
+      assertThatExceptionOfType(Conflict.class)
+          .isThrownBy(() -> ledger.settings().put("a", "b", "ours again"))
+          .withMessageContaining("belongs to another Isola server now");
+      assertThat(next.settings().get("a", "b")).contains("theirs");
+    }
+  }
+
+  private static void cutOff() throws SQLException {
+    PostgresTestDatabase.execute(
+        "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
+            + " where application_name like 'isola %'; end $$");
   }
 
   @Test
@@ -157,6 +204,7 @@ class PostgresBehaviourTest {
     ledger.settings().put("a", "two", "0");
     // The server looks for deadlocks after a second: the deadline has to be longer.
     LedgerConfig patient = config.withDeadline(Duration.ofSeconds(10));
+    ledger.close();
     try (Ledger ledger = Ledgers.open(patient)) {
       CyclicBarrier both = new CyclicBarrier(2);
       AtomicInteger runs = new AtomicInteger();
@@ -227,9 +275,7 @@ class PostgresBehaviourTest {
   @Test
   void brokenConnectionsAreReplaced() throws SQLException {
     ledger.settings().put("a", "b", "1");
-    PostgresTestDatabase.execute(
-        "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
-            + " where application_name like 'isola %'; end $$");
+    cutOff();
     // The one that is cut off may fail, by its name; the next is served.
     try {
       ledger.settings().put("a", "b", "2");

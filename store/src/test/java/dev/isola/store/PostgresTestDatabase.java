@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Schemas of their own on one server that lives as long as the JVM. */
-final class PostgresTestDatabase implements TestDatabase {
+public final class PostgresTestDatabase implements TestDatabase {
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   /** Started by who first asks for it; ended by its own shutdown hook. */

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Folders of their own. */
-final class SqliteTestDatabase implements TestDatabase {
+public final class SqliteTestDatabase implements TestDatabase {
 
   @Override
   public LedgerConfig fresh() {

@@ -1,7 +1,7 @@
 package dev.isola.store;
 
 /** A real database for tests. */
-interface TestDatabase {
+public interface TestDatabase {
 
   /** Returns where a ledger can be that is not there yet. */
   LedgerConfig fresh();

@@ -5,6 +5,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.store.Event;
+import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.NewEvent;
 import dev.isola.store.SandboxEntry;
@@ -101,6 +102,7 @@ public final class EventLog {
 
   /** Wakes who waits; called when something was written. */
   public void written() {
+    Failpoint.EVENT_SIGNALLED.reach();
     lock.lock();
     try {
       more.signalAll();

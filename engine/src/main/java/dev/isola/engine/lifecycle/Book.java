@@ -5,6 +5,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.store.Failpoint;
 import dev.isola.store.KeyClaim;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerParts;
@@ -95,7 +96,9 @@ public final class Book {
 
   private static SandboxEntry insert(LedgerParts parts, SandboxEntry intent, Optional<Key> key) {
     bind(parts, intent, key, intent.createdAt());
+    Failpoint.BOOK_KEY_BOUND.reach();
     SandboxEntry stored = parts.sandboxes().insert(intent);
+    Failpoint.BOOK_INSERTED.reach();
     parts.events().append(event(stored, null));
     return stored;
   }
@@ -110,6 +113,7 @@ public final class Book {
         ledger.atomically(
             parts -> {
               Update made = parts.sandboxes().update(after);
+              Failpoint.BOOK_UPDATED.reach();
               if (made instanceof Update.Written(SandboxEntry stored)
                   && before.state() != stored.state()) {
                 parts.events().append(event(stored, before.state()));

@@ -18,6 +18,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Attempt;
+import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -69,6 +70,7 @@ public final class Creator {
    */
   public Delivery create(Order order, Warm warm) {
     Selection selection = choosing.select(order.request());
+    Failpoint.CREATE_SELECTED.reach();
     if (!order.fixedId()) {
       Optional<Book.Opened> claimed = warm.claim(order, selection);
       if (claimed.isPresent()) {
@@ -87,6 +89,7 @@ public final class Creator {
     return switch (opened) {
       case Book.Opened.Before(SandboxId id, boolean same) -> again(order, id, same);
       case Book.Opened.New(SandboxEntry entry) -> {
+        Failpoint.CREATE_HANDED_OUT.reach();
         Sandbox sandbox = living.of(entry);
         order
             .request()
@@ -105,6 +108,7 @@ public final class Creator {
       return deliver(choosing.place(selection, name -> registry.get(name).create(spec(order))));
     }
     Grant grant = admission.admit(Resources.of(spec(order).limits()));
+    Failpoint.CREATE_ADMITTED.reach();
     boolean kept = false;
     living.begin(spec(order).id());
     try {
@@ -113,9 +117,11 @@ public final class Creator {
         return again(order, id, same);
       }
       SandboxEntry entry = ((Book.Opened.New) opened).entry();
+      Failpoint.CREATE_WRITTEN.reach();
       Delivery delivery = make(new Making(entry, book, registry, spec(order)), selection);
       living.keep(delivery.entry().id(), grant);
       kept = true;
+      Failpoint.CREATE_DELIVERED.reach();
       return delivery;
     } finally {
       living.made(spec(order).id());
@@ -128,6 +134,7 @@ public final class Creator {
   private Delivery make(Making making, Selection selection) {
     try {
       Placement placement = choosing.place(selection, making::at);
+      Failpoint.CREATE_MADE.reach();
       SandboxEntry.Builder running =
           making.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(clock.instant());
       placement
@@ -137,6 +144,7 @@ public final class Creator {
       if (stored.isEmpty()) {
         throw endedMeanwhile(making.entry().id());
       }
+      Failpoint.CREATE_RUNNING.reach();
       living.keep(placement.sandbox());
       return new Delivery(stored.get(), placement.sandbox(), false);
     } catch (SandboxException e) {
@@ -156,6 +164,7 @@ public final class Creator {
           .exception();
     }
     try {
+      Failpoint.CREATE_REPEATED.reach();
       SandboxEntry entry = events.waitForState(id, SETTLED, spec(order).startupTimeout());
       return new Delivery(entry, living.of(entry), true);
     } catch (InterruptedException e) {
@@ -188,12 +197,14 @@ public final class Creator {
   private void clean(SandboxId id, SandboxException because) {
     try {
       String why = because.fault().what();
+      Failpoint.CREATE_FAILED.reach();
       book.change(
           id,
           current ->
               current.state() == SandboxState.CREATING
                   ? book.moved(current, SandboxState.ERROR, why)
                   : current);
+      Failpoint.CREATE_FAILURE_WRITTEN.reach();
       ender.end(id, Destroy.FORCE, why);
     } catch (SandboxException left) {
       because.addSuppressed(left); // It is written down, and tried again later.

@@ -4,6 +4,7 @@ import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
 
 /**
@@ -28,6 +29,7 @@ public final class Ender {
    * @throws dev.isola.spi.error.NotFound when there never was one
    */
   public void end(SandboxId id, Destroy how, String why) {
+    Failpoint.END_BEGUN.reach();
     SandboxEntry entry = book.change(id, current -> terminating(current, why));
     if (entry.state() == SandboxState.TERMINATING) {
       finish(entry, how);
@@ -45,13 +47,17 @@ public final class Ender {
   /** Destroys what is written down as terminating, and writes that it is done. */
   public void finish(SandboxEntry terminating, Destroy how) {
     SandboxId id = terminating.id();
+    Failpoint.END_WRITTEN.reach();
     registry.get(terminating.provider()).destroy(id, how);
+    Failpoint.END_DESTROYED.reach();
     living.drop(id);
+    Failpoint.END_DROPPED.reach();
     book.change(
         id,
         current ->
             current.state() == SandboxState.TERMINATING
                 ? book.moved(current, SandboxState.DESTROYED, null)
                 : current);
+    Failpoint.END_FINISHED.reach();
   }
 }

@@ -5,6 +5,7 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
 import java.time.Instant;
@@ -57,11 +58,13 @@ public final class Expiry {
     Map<SandboxId, Instant> noted = new HashMap<>(used);
     if (!noted.isEmpty()) {
       ledger.sandboxes().touch(noted);
+      Failpoint.EXPIRY_NOTED.reach();
       noted.forEach(used::remove); // only what has not been noted anew
     }
   }
 
   private boolean end(SandboxEntry entry, Instant now) {
+    Failpoint.EXPIRY_FOUND.reach();
     boolean timeIsUp = entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent();
     String why = timeIsUp ? "its time was up" : "it was idle for " + entry.idleTimeout().get();
     return book.write(entry, book.moved(entry, SandboxState.TERMINATING, why))
@@ -71,7 +74,9 @@ public final class Expiry {
 
   private boolean finish(SandboxEntry terminating) {
     try {
+      Failpoint.EXPIRY_CLAIMED.reach();
       ender.finish(terminating, Destroy.FORCE);
+      Failpoint.EXPIRY_ENDED.reach();
       return true;
     } catch (SandboxException e) {
       log.warning(

@@ -9,6 +9,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
 import java.util.List;
 import java.util.Map;
@@ -116,6 +117,7 @@ public final class Living {
           .sandbox(id)
           .exception();
     }
+    Failpoint.LIVING_ATTACHED.reach();
     sandboxes.put(id, found);
     // It holds what it was promised by whoever made it.
     grants.computeIfAbsent(
@@ -124,6 +126,7 @@ public final class Living {
   }
 
   private @Nullable Sandbox attach(SandboxEntry entry) {
+    Failpoint.LIVING_ATTACHING.reach();
     return registry.get(entry.provider()).attach(entry.id()).orElse(null);
   }
 

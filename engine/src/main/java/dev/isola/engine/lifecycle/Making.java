@@ -7,6 +7,7 @@ import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
 
 /** One sandbox being made. Before a provider is tried it is written who that is. */
@@ -41,7 +42,9 @@ final class Making {
                               "create a new sandbox")
                           .sandbox(spec.id())
                           .exception());
+      Failpoint.CREATE_MOVED_ON.reach();
     }
+    Failpoint.CREATE_MAKING.reach();
     return provider.create(spec);
   }
 }

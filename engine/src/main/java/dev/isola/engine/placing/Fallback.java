@@ -7,6 +7,7 @@ import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Failpoint;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -49,6 +50,7 @@ public final class Fallback {
           throw e;
         }
         failures.add(e);
+        Failpoint.FALLBACK_NEXT.reach();
         log.warning(
             "provider "
                 + candidate.name()

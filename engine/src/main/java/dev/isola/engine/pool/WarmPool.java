@@ -15,6 +15,7 @@ import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.PoolClaim;
 import dev.isola.store.SandboxEntry;
@@ -99,6 +100,7 @@ public final class WarmPool implements Warm {
       return Optional.empty();
     }
     String hash = SpecText.hash(order.request().spec());
+    Failpoint.POOL_CLAIMING.reach();
     Optional<Book.Opened> claimed =
         book.claim(
             new PoolClaim(
@@ -111,6 +113,7 @@ public final class WarmPool implements Warm {
                 clock.instant()),
             order.boundKey());
     if (claimed.isPresent()) {
+      Failpoint.POOL_CLAIMED.reach();
       hits.increment();
       Thread.ofVirtual().name("isola-pool-refill").start(this::refillSoon);
     } else {
@@ -178,10 +181,12 @@ public final class WarmPool implements Warm {
     try {
       String hash = SpecText.hash(entry.spec());
       for (int have = pooled(hash).size(); have < entry.size() && !closed; have++) {
+        Failpoint.POOL_MAKING.reach();
         creator.createPooled(
             Order.of(
                 Request.of(
                     SpecText.withId(entry.spec(), SandboxId.random(RANDOM)), entry.provider())));
+        Failpoint.POOL_MADE.reach();
       }
     } catch (SandboxException e) {
       log.warning("the warm pool cannot be filled: " + e.fault().what());
@@ -194,6 +199,7 @@ public final class WarmPool implements Warm {
     for (SandboxEntry entry : pooled()) {
       if (!hashes.contains(entry.specHash()) && entry.state() == SandboxState.RUNNING) {
         try {
+          Failpoint.POOL_UNWANTED.reach();
           ender.end(entry.id(), Destroy.FORCE, "the warm pool does not want it any more");
         } catch (SandboxException e) {
           log.warning("sandbox " + entry.id() + " stays in the pool: " + e.fault().what());

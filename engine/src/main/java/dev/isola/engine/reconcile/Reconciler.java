@@ -11,6 +11,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.Page;
 import dev.isola.store.SandboxEntry;
@@ -49,11 +50,14 @@ public final class Reconciler {
   /** Looks once, and returns what it did about it. */
   public List<Step> reconcile() {
     List<SandboxEntry> before = open();
+    Failpoint.RECONCILE_READ.reach();
     Map<String, List<Sighting>> seen = inventories();
+    Failpoint.RECONCILE_SEEN.reach();
     Map<SandboxId, String> after = new HashMap<>();
     open().forEach(entry -> after.put(entry.id(), entry.provider()));
     List<Step> steps =
         Reconciliation.plan(new Situation(before, seen, after, making(before, seen)));
+    Failpoint.RECONCILE_PLANNED.reach();
     steps.forEach(this::attempt);
     return steps;
   }
@@ -105,19 +109,26 @@ public final class Reconciler {
           living.of(entry);
         }
       }
-      case Step.Correct(SandboxEntry entry, SandboxState state) ->
-          book.write(entry, book.moved(entry, state, null));
+      case Step.Correct(SandboxEntry entry, SandboxState state) -> {
+        book.write(entry, book.moved(entry, state, null));
+        Failpoint.RECONCILE_CORRECTED.reach();
+      }
       case Step.Lose(SandboxEntry entry, String why) -> {
         if (book.write(entry, book.moved(entry, SandboxState.ERROR, why)).isPresent()) {
+          Failpoint.RECONCILE_LOST.reach();
           log.warning("sandbox " + entry.id() + ": " + why);
           ender.end(entry.id(), Destroy.FORCE, why);
         }
       }
-      case Step.Finish(SandboxEntry entry) ->
-          ender.end(entry.id(), Destroy.FORCE, entry.cause().orElse("it was being destroyed"));
+      case Step.Finish(SandboxEntry entry) -> {
+        Failpoint.RECONCILE_FINISHING.reach();
+        ender.end(entry.id(), Destroy.FORCE, entry.cause().orElse("it was being destroyed"));
+      }
       case Step.Remove(String provider, SandboxId id) -> {
         log.warning("sandbox " + id + " of " + provider + " is written down nowhere; removing it");
+        Failpoint.RECONCILE_REMOVING.reach();
         registry.get(provider).destroy(id, Destroy.FORCE);
+        Failpoint.RECONCILE_REMOVED.reach();
       }
     }
   }

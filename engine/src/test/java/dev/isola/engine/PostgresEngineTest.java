@@ -1,0 +1,24 @@
+package dev.isola.engine;
+
+import dev.isola.store.PostgresTestDatabase;
+import dev.isola.store.TestDatabase;
+import org.junit.jupiter.api.Nested;
+
+/** Every suite of the engine that has a ledger, on PostgreSQL. */
+class PostgresEngineTest {
+  @Nested
+  class OfTheEngine extends EngineTest {
+    @Override
+    TestDatabase database() {
+      return new PostgresTestDatabase();
+    }
+  }
+
+  @Nested
+  class OfThePool extends Seed001PoolTest {
+    @Override
+    TestDatabase database() {
+      return new PostgresTestDatabase();
+    }
+  }
+}

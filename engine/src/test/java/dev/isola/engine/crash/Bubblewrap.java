@@ -1,0 +1,31 @@
+package dev.isola.engine.crash;
+
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.testing.Scratch;
+import java.time.InstantSource;
+
+/** Tells whether bubblewrap works on this machine, and if not, why. */
+final class Bubblewrap {
+  private Bubblewrap() {}
+
+  static Health health() {
+    try (Scratch scratch = Scratch.make("isola-bwrap-");
+        Provider provider =
+            new BubblewrapProviderFactory()
+                .create(
+                    ProviderConfig.EMPTY,
+                    new ProviderContext(
+                        new InstanceId("healthprobe"), scratch.path(), InstantSource.system()))) {
+      return provider.health();
+    }
+  }
+
+  static boolean healthy() {
+    return health().healthy();
+  }
+}

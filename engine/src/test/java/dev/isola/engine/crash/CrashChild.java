@@ -1,0 +1,152 @@
+package dev.isola.engine.crash;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.engine.Log;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Page;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import dev.isola.store.Sandboxes;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * A process with an engine that is killed. It opens what an earlier one left, says {@code ready},
+ * and does what it is told by lines on its input: {@code dump} what is written down and what there
+ * is, {@code retry KEY}, {@code go} and make traffic until death, or {@code finish}.
+ */
+final class CrashChild {
+  private static final int CALLERS = 4;
+
+  private final CrashServer server;
+  private final Tell tell;
+  private final Instant start;
+  private final List<Traffic> callers = new ArrayList<>();
+
+  private CrashChild(CrashServer server, Tell tell, SplittableRandom random, Instant start) {
+    this.server = server;
+    this.tell = tell;
+    this.start = start;
+    boolean bubblewrap =
+        server.health.settled().stream()
+            .anyMatch(one -> one.name().equals("bubblewrap") && one.healthy());
+    for (int i = 0; i < CALLERS; i++) {
+      callers.add(new Traffic(server.engine, tell, random.split(), bubblewrap));
+    }
+  }
+
+  /** Arguments: instance, folder, seed, planted bug, plants with commas, yaml, [URL, schema]. */
+  public static void main(String[] args) throws IOException {
+    Instant start = Instant.now();
+    Tell tell = new Tell();
+    SplittableRandom random = new SplittableRandom(Long.parseLong(args[2]));
+    Site site =
+        new Site(
+            new InstanceId(args[0]), Path.of(args[1]), Arrays.asList(args).subList(6, args.length));
+    Log log =
+        new Log() {
+          @Override
+          public void info(String sentence) {
+            // Traffic makes many of them.
+          }
+
+          @Override
+          public void warning(String sentence) {
+            System.err.println("warning: " + sentence);
+          }
+        };
+    try (CrashServer server =
+        CrashServer.open(
+            site,
+            args[5],
+            Planted.valueOf(args[3]),
+            log,
+            before -> plants(args[4]).forEach(plant -> plant.by(before, random, tell)))) {
+      CrashChild child = new CrashChild(server, tell, random, start);
+      tell.say("ready");
+      child.obey();
+    }
+    tell.say("finished");
+  }
+
+  private static List<Plant> plants(String names) {
+    return names.isEmpty()
+        ? List.of()
+        : Arrays.stream(names.split(",")).map(Plant::valueOf).toList();
+  }
+
+  private void obey() throws IOException {
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+    String line;
+    int next = 0;
+    while ((line = in.readLine()) != null && !line.equals("finish")) {
+      String[] words = line.split(" ");
+      switch (words[0]) {
+        case "dump" -> dump();
+        case "retry" -> callers.get(next++ % CALLERS).retry(words[1]);
+        case "go" -> go();
+        default -> throw new IllegalArgumentException(line);
+      }
+    }
+  }
+
+  private void go() {
+    SandboxFilter filter = SandboxFilter.ALL.notDestroyed().label(Traffic.LIFE, Traffic.FOREVER);
+    int next = 0;
+    for (SandboxEntry entry : all(filter)) {
+      if (callers.stream().noneMatch(caller -> caller.has(entry.id()))) {
+        callers.get(next++ % CALLERS).adopt(entry);
+      }
+    }
+    callers.forEach(caller -> Thread.ofVirtual().start(caller));
+  }
+
+  private List<SandboxEntry> all(SandboxFilter filter) {
+    List<SandboxEntry> found = new ArrayList<>();
+    String cursor = "";
+    do {
+      Page page = server.engine.list(filter, cursor, Sandboxes.MAX_LIMIT);
+      found.addAll(page.entries());
+      cursor = page.next().orElse("");
+    } while (!cursor.isEmpty());
+    return found;
+  }
+
+  private void dump() {
+    server
+        .registry
+        .providers()
+        .forEach(
+            (name, provider) -> {
+              try {
+                for (Sighting one : provider.inventory()) {
+                  tell.say("seen", one.id(), name, one.state());
+                }
+              } catch (SandboxException e) {
+                tell.say("unseen", name);
+              }
+            });
+    for (SandboxEntry entry : all(SandboxFilter.ALL)) {
+      boolean young = entry.state() == SandboxState.CREATING && entry.createdAt().isAfter(start);
+      tell.say(
+          "entry",
+          entry.id(),
+          entry.state(),
+          entry.provider(),
+          young ? "young" : "old",
+          entry.labels().getOrDefault(Traffic.KEY, "-"));
+    }
+    tell.say("dumped");
+  }
+}

@@ -1,0 +1,341 @@
+package dev.isola.engine.crash;
+
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.store.Failpoint;
+import dev.isola.testing.Scratch;
+import dev.isola.testing.census.Census;
+import dev.isola.testing.census.LeakCensus;
+import dev.isola.testing.census.Thing;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Starts an engine in a process of its own, has it work, kills it, starts the next on what it left,
+ * and looks whether everything that was acknowledged holds and nothing else is there.
+ */
+final class CrashHarness implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+
+  /** How often it is looked whether something is still half done. */
+  private static final int LOOKS = 100;
+
+  /** What a planted bug left half done is waited for in vain. */
+  private static final int LOOKS_IN_VAIN = 30;
+
+  /** How long a failpoint may take to be reached; after that the child is killed anyway. */
+  private static final Duration TRAFFIC = Duration.ofSeconds(6);
+
+  private static final int EVERY_NTH_AT_ANY_MOMENT = 5;
+
+  static final Set<Failpoint> AT_PAUSES =
+      EnumSet.of(
+          Failpoint.PAUSE_DONE,
+          Failpoint.PAUSE_WRITTEN,
+          Failpoint.RESUME_DONE,
+          Failpoint.RESUME_WRITTEN,
+          Failpoint.RECONCILE_CORRECTED);
+
+  /** Points that are passed many times in a moment are also hit later than the first time. */
+  private static final Set<Failpoint> OFTEN =
+      EnumSet.of(
+          Failpoint.CREATE_SELECTED,
+          Failpoint.CREATE_ADMITTED,
+          Failpoint.CREATE_WRITTEN,
+          Failpoint.CREATE_MAKING,
+          Failpoint.CREATE_MADE,
+          Failpoint.CREATE_RUNNING,
+          Failpoint.CREATE_DELIVERED,
+          Failpoint.END_BEGUN,
+          Failpoint.END_WRITTEN,
+          Failpoint.END_DESTROYED,
+          Failpoint.END_DROPPED,
+          Failpoint.END_FINISHED,
+          Failpoint.BOOK_KEY_BOUND,
+          Failpoint.BOOK_INSERTED,
+          Failpoint.BOOK_UPDATED,
+          Failpoint.EVENT_SIGNALLED,
+          Failpoint.LEDGER_BEGUN,
+          Failpoint.LEDGER_BEFORE_COMMIT,
+          Failpoint.LEDGER_AFTER_COMMIT);
+
+  /** What a failpoint needs to be there before it can be reached. */
+  private static final Map<Failpoint, Plant> NEEDS =
+      Map.of(
+          Failpoint.RECONCILE_REMOVING, Plant.STRAY,
+          Failpoint.RECONCILE_REMOVED, Plant.STRAY,
+          Failpoint.RECONCILE_LOST, Plant.LOST,
+          Failpoint.RECONCILE_CORRECTED, Plant.PAUSED);
+
+  private final Scratch scratch = Scratch.make("isola-crash-");
+  private final Site site;
+  private final Planted planted;
+  private final long seed;
+  private final Random random;
+  private final LeakCensus leaks;
+  private final Census before;
+  private final Model model = new Model();
+  private final Map<Failpoint, Integer> hits = new EnumMap<>(Failpoint.class);
+  private final Deque<Failpoint> agenda = new ArrayDeque<>();
+  private int killed;
+  private int cycles;
+  private boolean finished;
+
+  /**
+   * @param ledger as of {@link Site}
+   * @param pausing whether some provider here can pause
+   */
+  CrashHarness(long seed, Planted planted, List<String> ledger, boolean pausing) {
+    this.seed = seed;
+    this.planted = planted;
+    this.random = new Random(seed);
+    this.site = new Site(new InstanceId("c" + SandboxId.random(random)), scratch.path(), ledger);
+    this.leaks = new LeakCensus(site.instance(), site.data());
+    this.before = leaks.take();
+    List<Failpoint> points = new ArrayList<>(List.of(Failpoint.values()));
+    if (!pausing) {
+      points.removeAll(AT_PAUSES);
+    }
+    Collections.shuffle(points, random);
+    agenda.addAll(points);
+  }
+
+  /** What came of a run. */
+  record Outcome(List<String> broken, Map<Failpoint, Integer> hits, int cycles, int killed) {}
+
+  /** Kills {@code count} times, or until something is broken, and then ends everything. */
+  Outcome run(int count) throws InterruptedException {
+    Outcome outcome = run(count, any -> true);
+    return outcome.broken().isEmpty()
+        ? new Outcome(
+            finish(planted, any -> true), outcome.hits(), outcome.cycles(), outcome.killed())
+        : outcome;
+  }
+
+  /** Kills {@code count} times, or until something is broken that is {@code wanted}. */
+  Outcome run(int count, Predicate<String> wanted) throws InterruptedException {
+    List<String> broken = new ArrayList<>();
+    for (int i = 0; i < count && broken.isEmpty(); i++) {
+      broken.addAll(cycle(i, wanted));
+    }
+    return new Outcome(broken, hits, cycles, killed);
+  }
+
+  private List<String> cycle(int number, Predicate<String> wanted) throws InterruptedException {
+    cycles++;
+    Optional<Failpoint> point =
+        number % EVERY_NTH_AT_ANY_MOMENT == EVERY_NTH_AT_ANY_MOMENT - 1
+            ? Optional.empty()
+            : Optional.of(agenda.removeFirst());
+    int nth = point.filter(OFTEN::contains).isPresent() ? 1 + random.nextInt(40) : 1;
+    Optional<String> armed = point.map(one -> one + ":" + nth);
+    List<String> broken = new ArrayList<>();
+    boolean hit;
+    try (ChildProcess child = start(planted, armed, point, number)) {
+      if (readUntil(child, "ready")) {
+        broken.addAll(check(child, wanted));
+        if (broken.isEmpty()) {
+          traffic(child, point.isPresent());
+        }
+      }
+      child.kill();
+      drain(child);
+      hit = child.stoppedAtFailpoint();
+      if (!hit && child.status() != 128 + 9) {
+        broken.add("the child ended by itself, with " + child.status());
+      }
+    }
+    point.ifPresent(one -> note(one, hit));
+    killed += hit ? 0 : 1;
+    return broken.stream().map(what -> words(number, armed, what)).toList();
+  }
+
+  private String words(int number, Optional<String> armed, String what) {
+    return what
+        + " (cycle "
+        + number
+        + ", "
+        + armed.orElse("killed at any moment")
+        + ", seed "
+        + seed
+        + ")";
+  }
+
+  /** A point that was not reached comes soon again; one that was, last. */
+  private void note(Failpoint point, boolean hit) {
+    if (hit) {
+      hits.merge(point, 1, Integer::sum);
+      agenda.addLast(point);
+    } else {
+      List<Failpoint> rest = new ArrayList<>(agenda);
+      rest.add(Math.min(rest.size(), 2), point);
+      agenda.clear();
+      agenda.addAll(rest);
+    }
+  }
+
+  private ChildProcess start(
+      Planted bug, Optional<String> armed, Optional<Failpoint> point, int number) {
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                site.instance().value(),
+                site.folder().toString(),
+                Long.toString(seed + number),
+                bug.name(),
+                plants(point),
+                yaml(number)));
+    arguments.addAll(site.ledger());
+    return ChildProcess.start(CrashChild.class, armed, log(), arguments);
+  }
+
+  private Path log() {
+    return scratch.path().resolve("children.log");
+  }
+
+  private String plants(Optional<Failpoint> point) {
+    Set<Plant> plants = EnumSet.noneOf(Plant.class);
+    for (Plant plant : Plant.values()) {
+      if (random.nextInt(4) == 0) {
+        plants.add(plant);
+      }
+    }
+    point.map(NEEDS::get).ifPresent(plants::add);
+    return String.join(",", plants.stream().map(Plant::name).toList());
+  }
+
+  /** What the warm pool wants changes with each process, so that there is something to give up. */
+  private static String yaml(int number) {
+    return """
+        shutdown: drain
+        pool:
+          - provider: subprocess
+            size: 1
+            spec:
+              env: {KIND: %s}
+        """
+        .formatted(number % 2 == 0 ? "wa" : "wb");
+  }
+
+  /** Returns false when it died before. */
+  private boolean readUntil(ChildProcess child, String wanted) throws InterruptedException {
+    Optional<String> line = child.next(PATIENCE);
+    while (line.isPresent() && !line.get().equals(wanted)) {
+      model.hear(line.get());
+      line = child.next(PATIENCE);
+    }
+    return line.isPresent();
+  }
+
+  /** Looks at what was recovered; what may be under way gets some time to end. */
+  private List<String> check(ChildProcess child, Predicate<String> wanted)
+      throws InterruptedException {
+    for (int looks = planted == Planted.NOTHING ? LOOKS : LOOKS_IN_VAIN; ; looks--) {
+      List<Thing> things = leaks.take().things();
+      Optional<Dump> dump = dump(child);
+      if (dump.isEmpty()) {
+        return List.of(); // it was stopped at its failpoint, by something in the background
+      }
+      List<String> lasting = Invariants.lasting(model, dump.get()).stream().filter(wanted).toList();
+      List<String> passing =
+          Invariants.passing(model, dump.get(), things).stream().filter(wanted).toList();
+      if (!lasting.isEmpty() || passing.isEmpty()) {
+        model.settle(dump.get());
+        return lasting;
+      }
+      if (looks == 0) {
+        return passing;
+      }
+      Thread.sleep(LOOK_AGAIN);
+    }
+  }
+
+  private static Optional<Dump> dump(ChildProcess child) throws InterruptedException {
+    child.say("dump");
+    Dump dump = new Dump();
+    Optional<String> line = child.next(PATIENCE);
+    while (line.isPresent() && !line.get().equals("dumped")) {
+      dump.hear(line.get());
+      line = child.next(PATIENCE);
+    }
+    return line.map(end -> dump);
+  }
+
+  private void traffic(ChildProcess child, boolean armed) throws InterruptedException {
+    for (String key : model.unanswered) {
+      child.say("retry " + key);
+    }
+    child.say("go");
+    child.endsWithin(armed ? TRAFFIC : Duration.ofMillis(200 + random.nextInt(1500)));
+  }
+
+  private void drain(ChildProcess child) throws InterruptedException {
+    Optional<String> line = child.next(PATIENCE);
+    while (line.isPresent()) {
+      if (!Dump.isOf(line.get())) {
+        model.hear(line.get());
+      }
+      line = child.next(PATIENCE);
+    }
+  }
+
+  /** Ends everything the way a server does that is shut down, and looks whether it is gone. */
+  private List<String> finish(Planted bug, Predicate<String> wanted) throws InterruptedException {
+    List<String> broken = new ArrayList<>();
+    try (ChildProcess child = start(bug, Optional.empty(), Optional.empty(), cycles)) {
+      if (!readUntil(child, "ready")) {
+        return List.of("the last child did not start");
+      }
+      broken.addAll(check(child, wanted));
+      child.say("finish");
+      drain(child);
+      if (child.status() != 0) {
+        broken.add("the last child ended with " + child.status());
+      }
+    }
+    finished = true;
+    broken.addAll(leaks.leakedSince(before));
+    return broken.stream().map(what -> words(cycles, Optional.of("finish"), what)).toList();
+  }
+
+  /** Returns the last things the children logged, for who has to find out why. */
+  String log(int lines) throws IOException {
+    List<String> all = Files.readAllLines(log());
+    return String.join("\n", all.subList(Math.max(0, all.size() - lines), all.size()));
+  }
+
+  /** Ends what a run left that found something broken; returns what cannot be ended. */
+  List<String> putAway() throws InterruptedException {
+    return finish(Planted.NOTHING, none -> false);
+  }
+
+  /** Leaves nothing behind, whatever happened. */
+  @Override
+  public void close() {
+    try {
+      if (!finished) {
+        putAway();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      scratch.close();
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package dev.isola.engine.crash;
+
+import dev.isola.engine.Engine;
+import dev.isola.engine.FakeProvider;
+import dev.isola.engine.Log;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.Machine;
+import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.registry.Registry;
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.store.Ledger;
+import dev.isola.store.Ledgers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * An engine in real time on providers whose sandboxes outlive it, and on one that always fails, so
+ * that there is somebody to fall back from.
+ */
+final class CrashServer implements AutoCloseable {
+  static final String BROKEN = "gvisor";
+  private static final InstantSource CLOCK = InstantSource.system();
+
+  final Ledger ledger;
+  final Registry registry;
+  final HealthMonitor health;
+  final Engine engine;
+
+  private CrashServer(Ledger ledger, Registry registry, HealthMonitor health, Engine engine) {
+    this.ledger = ledger;
+    this.registry = registry;
+    this.health = health;
+    this.engine = engine;
+  }
+
+  /** What is done between the opening of the providers and that of the engine. */
+  record Before(Ledger ledger, Registry registry) {}
+
+  static CrashServer open(
+      Site site, String yaml, Planted planted, Log log, Consumer<Before> between) {
+    Config config = config(site, yaml);
+    Ledger ledger = planted.ledger(Ledgers.open(site.ledgerConfig()));
+    Registry registry =
+        Registry.open(
+            List.<ProviderFactory>of(
+                planted.factory(new SubprocessProviderFactory()),
+                planted.factory(new BubblewrapProviderFactory()),
+                new FakeProvider(BROKEN).failing(ErrorCode.SPAWN_FAILED, "it always fails")),
+            config.providers(),
+            name -> new ProviderContext(site.instance(), folder(site, name), site.folder(), CLOCK),
+            CLOCK,
+            log);
+    between.accept(new Before(ledger, registry));
+    HealthMonitor health =
+        HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), CLOCK, log);
+    return new CrashServer(
+        ledger, registry, health, Engine.open(config, ledger, registry, health, CLOCK, log));
+  }
+
+  private static Path folder(Site site, String provider) {
+    try {
+      return Files.createDirectories(site.data().resolve(provider));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Config config(Site site, String yaml) {
+    try {
+      Path file = Files.writeString(site.folder().resolve("isola.yaml"), yaml);
+      return ConfigReader.read(
+              new Sources(
+                  new Machine(1_000_000, 1_000, site.folder()),
+                  Optional.of(file),
+                  Map.of(),
+                  List.of(
+                      new FlagValue("--set", "floor", "process"),
+                      new FlagValue("--set", "allow_process", "true"),
+                      new FlagValue("--set", "expiry.interval", "100ms"),
+                      new FlagValue("--set", "reconcile.interval", "1s")),
+                  List.of("subprocess", "bubblewrap", BROKEN)))
+          .orThrow();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Ends the server; what its config says happens to the sandboxes. */
+  @Override
+  public void close() {
+    engine.close();
+    health.close();
+    registry.close();
+    ledger.close();
+  }
+}

@@ -1,0 +1,47 @@
+package dev.isola.engine.crash;
+
+import dev.isola.spi.SandboxState;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** What a child says is written down, and what its providers say there is. */
+final class Dump {
+  /**
+   * @param young whether it is being made by the process that says so
+   */
+  record Entry(SandboxState state, String provider, boolean young, String key) {
+    boolean alive() {
+      return state == SandboxState.RUNNING
+          || state == SandboxState.PAUSED
+          || state == SandboxState.STOPPED;
+    }
+  }
+
+  final Map<String, Entry> entries = new HashMap<>();
+  final Map<String, String> seen = new HashMap<>();
+  final Set<String> unseen = new HashSet<>();
+
+  /** Tells whether a line is a part of a dump. */
+  static boolean isOf(String line) {
+    return line.startsWith("entry ")
+        || line.startsWith("seen ")
+        || line.startsWith("unseen ")
+        || line.equals("dumped");
+  }
+
+  void hear(String line) {
+    String[] words = line.split(" ");
+    switch (words[0]) {
+      case "entry" ->
+          entries.put(
+              words[1],
+              new Entry(
+                  SandboxState.valueOf(words[2]), words[3], words[4].equals("young"), words[5]));
+      case "seen" -> seen.put(words[1], words[2]);
+      case "unseen" -> unseen.add(words[1]);
+      default -> throw new IllegalArgumentException(line);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package dev.isola.engine.crash;
+
+import dev.isola.spi.SandboxState;
+import dev.isola.store.Events;
+import dev.isola.store.Idempotency;
+import dev.isola.store.KeyClaim;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerParts;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.Sandboxes;
+import dev.isola.store.Settings;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A real ledger with a fault in its transactions. */
+final class FakeLedger implements Ledger {
+  private final Ledger real;
+  private final Bug bug;
+
+  /** What is wrong with it. */
+  interface Bug {
+    <T extends @Nullable Object> T atomically(Ledger real, Function<LedgerParts, T> work);
+  }
+
+  FakeLedger(Ledger real, Bug bug) {
+    this.real = real;
+    this.bug = bug;
+  }
+
+  /** Leaves a transaction and undoes it. */
+  private static final class Undone extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private Undone() {
+      super(null, null, false, false);
+    }
+  }
+
+  /** Answers before it writes, where a sandbox becomes one that runs. */
+  static final class Early implements Bug {
+    private static final Duration LATE = Duration.ofMillis(400);
+
+    @Override
+    public <T extends @Nullable Object> T atomically(Ledger real, Function<LedgerParts, T> work) {
+      boolean[] starts = {false};
+      List<T> answers = new ArrayList<>();
+      try {
+        real.<Boolean>atomically(
+            parts -> {
+              answers.add(work.apply(watched(parts, starts)));
+              throw new Undone();
+            });
+      } catch (Undone undone) {
+        if (starts[0]) {
+          Thread.ofVirtual().start(() -> later(real, work));
+          return answers.getLast();
+        }
+      }
+      return real.atomically(work);
+    }
+
+    private static void later(Ledger real, Function<LedgerParts, ?> work) {
+      LockSupport.parkNanos(LATE.toNanos());
+      real.atomically(work);
+    }
+
+    private static LedgerParts watched(LedgerParts parts, boolean[] starts) {
+      Sandboxes watched =
+          (Sandboxes)
+              Proxy.newProxyInstance(
+                  Sandboxes.class.getClassLoader(),
+                  new Class<?>[] {Sandboxes.class},
+                  (self, method, arguments) -> {
+                    starts[0] |=
+                        method.getName().equals("update")
+                            && ((SandboxEntry) arguments[0]).state() == SandboxState.RUNNING;
+                    return invoke(method, parts.sandboxes(), arguments);
+                  });
+      return new Parts(watched, parts.events(), parts.idempotency(), parts.settings());
+    }
+
+    private static @Nullable Object invoke(Method method, Object on, @Nullable Object[] arguments)
+        throws Throwable {
+      try {
+        return method.invoke(on, arguments);
+      } catch (InvocationTargetException e) {
+        throw e.getCause();
+      }
+    }
+  }
+
+  /** Every key is new. */
+  static final class Forgetful implements Bug {
+    @Override
+    public <T extends @Nullable Object> T atomically(Ledger real, Function<LedgerParts, T> work) {
+      Idempotency forgetful =
+          (Idempotency)
+              Proxy.newProxyInstance(
+                  Idempotency.class.getClassLoader(),
+                  new Class<?>[] {Idempotency.class},
+                  (self, method, arguments) -> new KeyClaim.New());
+      return real.atomically(
+          parts ->
+              work.apply(
+                  new Parts(parts.sandboxes(), parts.events(), forgetful, parts.settings())));
+    }
+  }
+
+  private record Parts(
+      Sandboxes sandboxes, Events events, Idempotency idempotency, Settings settings)
+      implements LedgerParts {}
+
+  @Override
+  public <T extends @Nullable Object> T atomically(Function<LedgerParts, T> work) {
+    return bug.atomically(real, work);
+  }
+
+  @Override
+  public Sandboxes sandboxes() {
+    return real.sandboxes();
+  }
+
+  @Override
+  public Events events() {
+    return real.events();
+  }
+
+  @Override
+  public Idempotency idempotency() {
+    return real.idempotency();
+  }
+
+  @Override
+  public Settings settings() {
+    return real.settings();
+  }
+
+  @Override
+  public void close() {
+    real.close();
+  }
+}

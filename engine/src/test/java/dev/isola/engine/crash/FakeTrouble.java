@@ -1,0 +1,83 @@
+package dev.isola.engine.crash;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.SandboxSpec;
+import java.util.List;
+import java.util.Optional;
+
+/** A real provider with a fault. */
+abstract class FakeTrouble implements Provider {
+  final Provider real;
+
+  private FakeTrouble(Provider real) {
+    this.real = real;
+  }
+
+  /** Does not say what it has. */
+  static final class Blind extends FakeTrouble {
+    Blind(Provider real) {
+      super(real);
+    }
+
+    @Override
+    public List<Sighting> inventory() {
+      throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "it sees nothing", "").exception();
+    }
+  }
+
+  /** Makes what it was told to destroy once more. */
+  static final class Resurrecting extends FakeTrouble {
+    Resurrecting(Provider real) {
+      super(real);
+    }
+
+    @Override
+    public void destroy(SandboxId id, Destroy how) {
+      real.destroy(id, how);
+      real.create(SandboxSpec.builder(id).build());
+    }
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return real.info();
+  }
+
+  @Override
+  public Health health() {
+    return real.health();
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    return real.create(spec);
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return real.attach(id);
+  }
+
+  @Override
+  public List<Sighting> inventory() {
+    return real.inventory();
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {
+    real.destroy(id, how);
+  }
+
+  @Override
+  public void close() {
+    real.close();
+  }
+}

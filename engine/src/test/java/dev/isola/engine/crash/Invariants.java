@@ -1,0 +1,140 @@
+package dev.isola.engine.crash;
+
+import dev.isola.spi.SandboxState;
+import dev.isola.testing.census.Thing;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What must hold after each recovery. Pure. */
+final class Invariants {
+  private static final Pattern ID = Pattern.compile("(?<![a-z0-9])[a-z0-9]{20}(?![a-z0-9])");
+
+  private final Model model;
+  private final Dump dump;
+
+  private Invariants(Model model, Dump dump) {
+    this.model = model;
+    this.dump = dump;
+  }
+
+  /** Returns what is wrong and never becomes right. */
+  static List<String> lasting(Model model, Dump dump) {
+    List<String> broken = new ArrayList<>(model.broken);
+    Invariants now = new Invariants(model, dump);
+    model.sandboxes.forEach((id, known) -> now.record(id, known, broken));
+    now.keys(broken);
+    return broken;
+  }
+
+  /** Returns what is wrong, but may be under way: who looks again later must not find it. */
+  static List<String> passing(Model model, Dump dump, List<Thing> things) {
+    List<String> broken = new ArrayList<>();
+    Invariants now = new Invariants(model, dump);
+    model.sandboxes.forEach((id, known) -> now.pace(id, known, broken));
+    dump.entries.forEach((id, entry) -> now.entry(id, entry, broken));
+    dump.seen.forEach((id, provider) -> now.sighting(id, provider, broken));
+    things.forEach(thing -> now.thing(thing, broken));
+    return broken;
+  }
+
+  private void record(String id, Model.Known known, List<String> broken) {
+    Dump.Entry entry = dump.entries.get(id);
+    if (entry == null) {
+      broken.add("sandbox " + id + " was acknowledged and is not written down");
+      return;
+    }
+    switch (known.end) {
+      case ACKNOWLEDGED -> {
+        if (entry.state() != SandboxState.DESTROYED) {
+          broken.add("sandbox " + id + " was destroyed and is " + entry.state());
+        }
+      }
+      case NONE -> {
+        if (!entry.alive()) {
+          broken.add("sandbox " + id + " was acknowledged and is " + entry.state());
+        }
+      }
+      case POSSIBLE -> {}
+    }
+  }
+
+  private void keys(List<String> broken) {
+    Map<String, String> found = new HashMap<>();
+    dump.entries.forEach(
+        (id, entry) -> {
+          if (!entry.key().equals("-")) {
+            String other = found.put(entry.key(), id);
+            if (other != null) {
+              broken.add("key " + entry.key() + " has two sandboxes, " + other + " and " + id);
+            }
+          }
+        });
+    model.keys.forEach(
+        (key, id) -> {
+          if (!id.equals(found.get(key))) {
+            broken.add(
+                "key " + key + " was answered with " + id + ", written is " + found.get(key));
+          }
+        });
+  }
+
+  private void pace(String id, Model.Known known, List<String> broken) {
+    Dump.Entry entry = dump.entries.get(id);
+    if (entry == null || known.end != Model.End.NONE) {
+      return;
+    }
+    boolean right =
+        switch (known.pace) {
+          case RUNNING -> entry.state() == SandboxState.RUNNING;
+          case PAUSED -> entry.state() == SandboxState.PAUSED;
+          case EITHER -> true;
+        };
+    if (!right) {
+      broken.add("sandbox " + id + " is to be " + known.pace + " and is " + entry.state());
+    }
+  }
+
+  private void entry(String id, Dump.Entry entry, List<String> broken) {
+    switch (entry.state()) {
+      case CREATING, ERROR, TERMINATING -> {
+        if (!entry.young()) {
+          broken.add("sandbox " + id + " was left half done: " + entry.state());
+        }
+      }
+      case RUNNING, PAUSED, STOPPED -> {
+        boolean asked = !dump.unseen.contains(entry.provider());
+        if (asked && !entry.provider().equals(dump.seen.get(id))) {
+          broken.add("sandbox " + id + " is written down and " + entry.provider() + " has it not");
+        }
+      }
+      case DESTROYED -> {}
+    }
+  }
+
+  private void sighting(String id, String provider, List<String> broken) {
+    Dump.Entry entry = dump.entries.get(id);
+    if (entry == null || entry.state() == SandboxState.DESTROYED) {
+      broken.add("sandbox " + id + " is at " + provider + " and not written down");
+    }
+  }
+
+  /** A thing belongs to a sandbox that is written down and not destroyed, by its name. */
+  private void thing(Thing thing, List<String> broken) {
+    if (thing.kind() == Thing.Kind.NETWORK_NAMESPACE) {
+      return; // it is called by its processes, and these are looked at
+    }
+    Matcher ids = ID.matcher(thing.words());
+    boolean owned = false;
+    while (ids.find()) {
+      Dump.Entry entry = dump.entries.get(ids.group());
+      owned |= entry != null && entry.state() != SandboxState.DESTROYED;
+    }
+    if (!owned) {
+      broken.add("leaked: " + thing.words());
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package dev.isola.engine.crash;
+
+import dev.isola.spi.SandboxState;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What was acknowledged, as the children said it; it knows nothing else. */
+final class Model {
+  /** How far the end of a sandbox has come. */
+  enum End {
+    NONE,
+    /** It may end or have ended: its time is short, its destroy began, or somebody took it. */
+    POSSIBLE,
+    ACKNOWLEDGED
+  }
+
+  /** Whether it runs; {@code EITHER} when a crash came between the wish and the answer. */
+  enum Pace {
+    RUNNING,
+    PAUSED,
+    EITHER
+  }
+
+  static final class Known {
+    boolean brief;
+    End end = End.NONE;
+    Pace pace = Pace.RUNNING;
+  }
+
+  final Map<String, Known> sandboxes = new HashMap<>();
+  final Map<String, String> keys = new HashMap<>();
+  final Set<String> unanswered = new HashSet<>();
+  final List<String> broken = new ArrayList<>();
+
+  /** Takes in a line of a child. */
+  void hear(String line) {
+    String[] words = line.split(" ");
+    switch (words[0]) {
+      case "ordering" -> unanswered.add(words[1]);
+      case "created" -> created(words[1], words[2], words[3].equals(Traffic.BRIEF));
+      case "refused" -> unanswered.remove(words[1]);
+      case "ending", "lost" -> known(words[1]).end = End.POSSIBLE;
+      case "ended" -> known(words[1]).end = End.ACKNOWLEDGED;
+      case "pausing" -> known(words[1]).pace = Pace.EITHER;
+      case "paused" -> known(words[1]).pace = Pace.PAUSED;
+      case "resumed" -> known(words[1]).pace = Pace.RUNNING;
+      case "trouble" -> broken.add(line);
+      case "ready", "failed", "unknown", "finished" -> {}
+      default -> throw new IllegalArgumentException(line);
+    }
+  }
+
+  private void created(String id, String key, boolean brief) {
+    Known known = known(id);
+    if (known.end == End.ACKNOWLEDGED) {
+      broken.add("sandbox " + id + " was destroyed and is handed out again");
+    }
+    if (brief) {
+      known.brief = true;
+      known.end = End.POSSIBLE;
+    }
+    if (!key.equals("-")) {
+      unanswered.remove(key);
+      String before = keys.putIfAbsent(key, id);
+      if (before != null && !before.equals(id)) {
+        broken.add("key " + key + " gave sandbox " + before + " and then " + id);
+      }
+    }
+  }
+
+  /** Takes what a crash left open as decided by what is written down after it. */
+  void settle(Dump dump) {
+    sandboxes.forEach(
+        (id, known) -> {
+          Dump.Entry entry = dump.entries.get(id);
+          if (entry == null) {
+            return;
+          }
+          if (entry.state() == SandboxState.DESTROYED) {
+            known.end = End.ACKNOWLEDGED;
+          } else if (entry.alive()) {
+            known.end = known.brief ? End.POSSIBLE : End.NONE;
+            known.pace = entry.state() == SandboxState.PAUSED ? Pace.PAUSED : Pace.RUNNING;
+          }
+        });
+  }
+
+  /** What a child adopted is known from its creation, or was never acknowledged to anybody. */
+  private Known known(String id) {
+    return sandboxes.computeIfAbsent(id, any -> new Known());
+  }
+}

@@ -1,0 +1,267 @@
+package dev.isola.engine.crash;
+
+import dev.isola.engine.Engine;
+import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.selection.Request;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.error.DeadlineExceeded;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.SandboxEntry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * One caller of the engine, with sandboxes of its own. Before it does something whose outcome a
+ * crash may hide it says so; and it says what was acknowledged, once the engine has returned.
+ */
+final class Traffic implements Runnable {
+  static final String LIFE = "life";
+  static final String FOREVER = "forever";
+  static final String BRIEF = "brief";
+  static final String KEY = "key";
+  private static final int FEW = 2;
+  private static final int MANY = 4;
+  private static final Duration MOMENT = Duration.ofMillis(700);
+
+  private final Engine engine;
+  private final Tell tell;
+  private final SplittableRandom random;
+  private final boolean bubblewrap;
+  private final List<Mine> mine = new ArrayList<>();
+
+  /** A sandbox of this caller, with the key by which it was ordered, or empty text. */
+  private record Mine(SandboxId id, String provider, String key, boolean paused) {
+    Mine paused(boolean now) {
+      return new Mine(id, provider, key, now);
+    }
+  }
+
+  Traffic(Engine engine, Tell tell, SplittableRandom random, boolean bubblewrap) {
+    this.engine = engine;
+    this.tell = tell;
+    this.random = random;
+    this.bubblewrap = bubblewrap;
+  }
+
+  /** Takes over a sandbox that an earlier process made. */
+  void adopt(SandboxEntry entry) {
+    if (entry.state() == SandboxState.RUNNING || entry.state() == SandboxState.PAUSED) {
+      mine.add(
+          new Mine(
+              entry.id(),
+              entry.provider(),
+              entry.labels().getOrDefault(KEY, ""),
+              entry.state() == SandboxState.PAUSED));
+    }
+  }
+
+  boolean has(SandboxId id) {
+    return mine.stream().anyMatch(one -> one.id().equals(id));
+  }
+
+  @Override
+  public void run() {
+    while (true) {
+      step();
+    }
+  }
+
+  private void step() {
+    if (mine.size() < FEW || (mine.size() < MANY && random.nextInt(3) == 0)) {
+      begin();
+      return;
+    }
+    Mine one = mine.get(random.nextInt(mine.size()));
+    if (one.paused()) {
+      resume(one);
+      return;
+    }
+    switch (random.nextInt(9)) {
+      case 0, 1 -> work(one);
+      case 2 -> renew(one);
+      case 3, 4 -> pauseOr(one);
+      case 5 -> repeat(one);
+      default -> end(one);
+    }
+  }
+
+  private void begin() {
+    String number = Long.toString(random.nextLong() & Long.MAX_VALUE, 36);
+    switch (random.nextInt(bubblewrap ? 9 : 7)) {
+      case 0, 1 -> keyed("k" + number);
+      case 2 -> keyed("wa" + number);
+      case 3 -> keyed("wb" + number);
+      case 4 -> make(Request.auto(spec("").build()));
+      case 5 -> brief();
+      case 6 -> failing();
+      default -> make(Request.of(spec("").build(), "bubblewrap"));
+    }
+  }
+
+  private SandboxSpec.Builder spec(String kind) {
+    SandboxSpec.Builder spec = SandboxSpec.builder(SandboxId.random(random));
+    return kind.isEmpty() ? spec : spec.env("KIND", kind);
+  }
+
+  /** The same key is always the same order: what it wants is in its name. */
+  private Order order(String key) {
+    String kind = key.startsWith("w") ? key.substring(0, 2) : "";
+    return Order.of(Request.of(spec(kind).build(), "subprocess"))
+        .withKey(key)
+        .withLabels(labels(FOREVER, key));
+  }
+
+  private static Map<String, String> labels(String life, String key) {
+    Map<String, String> labels = new HashMap<>(Map.of(LIFE, life));
+    if (!key.isEmpty()) {
+      labels.put(KEY, key);
+    }
+    return labels;
+  }
+
+  private void keyed(String key) {
+    tell.say("ordering", key);
+    attempt("create", key, () -> created(engine.create(order(key)), key));
+  }
+
+  /** Does again what a caller does whose server died before it answered. */
+  void retry(String key) {
+    try {
+      created(engine.create(order(key)), key);
+    } catch (Gone e) {
+      tell.say("refused", key);
+    } catch (OutcomeUnknown | DeadlineExceeded e) {
+      tell.say("unknown", "retry", key);
+    } catch (SandboxException e) {
+      tell.say("trouble", "retry", key, e);
+    }
+  }
+
+  private void make(Request request) {
+    attempt(
+        "create",
+        "-",
+        () -> created(engine.create(Order.of(request).withLabels(labels(FOREVER, ""))), ""));
+  }
+
+  private void created(Delivery delivery, String key) {
+    SandboxEntry entry = delivery.entry();
+    tell.say("created", entry.id(), key.isEmpty() ? "-" : key, FOREVER);
+    if (!has(entry.id())) {
+      mine.add(new Mine(entry.id(), entry.provider(), key, false));
+    }
+  }
+
+  private void brief() {
+    SandboxSpec spec = spec("").ttl(MOMENT).build();
+    attempt(
+        "create",
+        "-",
+        () -> {
+          Delivery delivery =
+              engine.create(Order.of(Request.of(spec, "subprocess")).withLabels(labels(BRIEF, "")));
+          tell.say("created", delivery.entry().id(), "-", BRIEF);
+        });
+  }
+
+  private void failing() {
+    try {
+      engine.create(Order.of(Request.of(spec("").build(), CrashServer.BROKEN)));
+      tell.say("trouble", "create", "-", "a provider that always fails did not");
+    } catch (SandboxException e) {
+      tell.say("failed", "as it must");
+    }
+  }
+
+  private void work(Mine one) {
+    attempt(
+        "exec",
+        one.id(),
+        () -> {
+          String text =
+              engine.sandbox(one.id()).run(Command.shell("echo $((6*7))")).stdout().text();
+          if (!text.equals("42\n")) {
+            tell.say("trouble", "exec", one.id(), "it said " + text);
+          }
+        });
+  }
+
+  private void renew(Mine one) {
+    attempt("renew", one.id(), () -> engine.renew(one.id(), Duration.ofHours(1)));
+  }
+
+  private void pauseOr(Mine one) {
+    if (!one.provider().equals("bubblewrap")) {
+      work(one);
+      return;
+    }
+    tell.say("pausing", one.id());
+    attempt(
+        "pause",
+        one.id(),
+        () -> {
+          engine.pause(one.id(), PauseKind.MEMORY);
+          tell.say("paused", one.id());
+          mine.remove(one);
+          mine.add(one.paused(true));
+        });
+  }
+
+  private void resume(Mine one) {
+    tell.say("pausing", one.id());
+    attempt(
+        "resume",
+        one.id(),
+        () -> {
+          engine.resume(one.id());
+          tell.say("resumed", one.id());
+          mine.remove(one);
+          mine.add(one.paused(false));
+        });
+  }
+
+  private void repeat(Mine one) {
+    if (one.key().isEmpty()) {
+      work(one);
+      return;
+    }
+    attempt("repeat", one.id(), () -> created(engine.create(order(one.key())), one.key()));
+  }
+
+  private void end(Mine one) {
+    tell.say("ending", one.id());
+    attempt(
+        "destroy",
+        one.id(),
+        () -> {
+          engine.destroy(one.id(), Destroy.FORCE);
+          tell.say("ended", one.id());
+          mine.remove(one);
+        });
+  }
+
+  private void attempt(String what, Object whom, Runnable work) {
+    try {
+      work.run();
+    } catch (OutcomeUnknown | DeadlineExceeded e) {
+      // A machine that stood still. Nothing was acknowledged; the next process looks what came of
+      // it, this one has nothing to do with it any more.
+      tell.say("unknown", what, whom);
+      mine.removeIf(one -> one.id().equals(whom));
+    } catch (SandboxException e) {
+      tell.say("trouble", what, whom, e);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package dev.isola.store;
+
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The places of ledger and engine where a process that dies leaves something half done. One of them
+ * can be armed when a process is started, by {@code -Disola.failpoint=create.written:3}: the third
+ * time it is reached the process is gone at once, as after kill -9.
+ *
+ * <p>It is here, below all who are interrupted, so that there is one list and the crash harness can
+ * tell that each of them was hit. Nothing can be armed later; what is not armed is a comparison
+ * with a constant.
+ */
+public enum Failpoint {
+  CREATE_SELECTED,
+  CREATE_ADMITTED,
+  CREATE_WRITTEN,
+  CREATE_MAKING,
+  CREATE_MOVED_ON,
+  CREATE_MADE,
+  CREATE_RUNNING,
+  CREATE_DELIVERED,
+  CREATE_REPEATED,
+  CREATE_FAILED,
+  CREATE_FAILURE_WRITTEN,
+  CREATE_HANDED_OUT,
+  FALLBACK_NEXT,
+  END_BEGUN,
+  END_WRITTEN,
+  END_DESTROYED,
+  END_DROPPED,
+  END_FINISHED,
+  EXPIRY_NOTED,
+  EXPIRY_FOUND,
+  EXPIRY_CLAIMED,
+  EXPIRY_ENDED,
+  LIVING_ATTACHING,
+  LIVING_ATTACHED,
+  RENEW_WRITTEN,
+  RENEW_TOLD,
+  PAUSE_DONE,
+  PAUSE_WRITTEN,
+  RESUME_DONE,
+  RESUME_WRITTEN,
+  POOL_CLAIMING,
+  POOL_CLAIMED,
+  POOL_MAKING,
+  POOL_MADE,
+  POOL_UNWANTED,
+  RECONCILE_READ,
+  RECONCILE_SEEN,
+  RECONCILE_PLANNED,
+  RECONCILE_CORRECTED,
+  RECONCILE_LOST,
+  RECONCILE_FINISHING,
+  RECONCILE_REMOVING,
+  RECONCILE_REMOVED,
+  BOOK_KEY_BOUND,
+  BOOK_INSERTED,
+  BOOK_UPDATED,
+  EVENT_SIGNALLED,
+  LEDGER_BEGUN,
+  LEDGER_BEFORE_COMMIT,
+  LEDGER_AFTER_COMMIT;
+
+  /** How a process ends that was stopped at a failpoint. */
+  public static final int STATUS = 86;
+
+  private static final @Nullable Failpoint ARMED;
+  private static final AtomicInteger LEFT;
+
+  static {
+    String[] wanted = System.getProperty("isola.failpoint", "").split(":", -1);
+    ARMED = wanted[0].isEmpty() ? null : named(wanted[0]);
+    LEFT = new AtomicInteger(wanted.length > 1 ? Integer.parseInt(wanted[1]) : 1);
+  }
+
+  private static Failpoint named(String text) {
+    for (Failpoint point : values()) {
+      if (point.toString().equals(text)) {
+        return point;
+      }
+    }
+    throw new IllegalArgumentException("there is no failpoint " + text);
+  }
+
+  /** Says that the process is here now; does not return when it was to end here. */
+  public void reach() {
+    if (this == ARMED && LEFT.decrementAndGet() == 0) {
+      Runtime.getRuntime().halt(STATUS);
+    }
+  }
+
+  /** Returns what the property calls it: {@code create.written}. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT).replaceFirst("_", ".").replace('_', '-');
+  }
+}
