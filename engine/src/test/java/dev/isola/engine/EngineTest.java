@@ -278,6 +278,23 @@ class EngineTest {
     }
   }
 
+  /** Who repeats a request of which nothing came asks for a sandbox, not for the failure. */
+  @Test
+  void aKeyOfWhichNoSandboxCameIsFree() throws Exception {
+    FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "not today");
+    try (EngineHouse house = house("", gvisor)) {
+      Callable<Delivery> client =
+          () -> house.engine.create(Order.of(Request.of(spec().build(), "gvisor")).withKey("k"));
+      assertThatThrownBy(client::call).hasMessageContaining("not today");
+      gvisor.failure = null;
+      Delivery made = client.call();
+      assertThat(made.repeated()).isFalse();
+      assertThat(client.call().entry().id()).isEqualTo(made.entry().id());
+      house.engine.destroy(made.entry().id(), Destroy.NORMAL);
+      assertThatThrownBy(client::call).isInstanceOf(Gone.class);
+    }
+  }
+
   /** Who gets a warm one owns it as if it had been made for them, and so does their key. */
   @Test
   void aWarmOneBelongsToWhoAskedForIt() throws IOException {

@@ -16,6 +16,11 @@ public interface Idempotency {
   KeyClaim claim(String tenant, String key, String requestHash, SandboxId sandbox, Instant now);
 
   /**
+   * Frees the keys of a sandbox that never came to be: who repeats the request asks for another.
+   */
+  void release(SandboxId sandbox);
+
+  /**
    * Forgets the keys that were bound before {@code before}.
    *
    * @return how many

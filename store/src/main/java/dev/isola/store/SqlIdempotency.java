@@ -47,6 +47,12 @@ record SqlIdempotency(Database database, Duration keepKeys) implements Idempoten
   }
 
   @Override
+  public void release(SandboxId sandbox) {
+    database.write(
+        c -> Sql.update(c, "delete from idempotency_key where sandbox_id = ?", sandbox.value()));
+  }
+
+  @Override
   public int purge(Instant before) {
     return database.write(
         c -> Sql.update(c, "delete from idempotency_key where bound_at < ?", before));

@@ -44,6 +44,17 @@ abstract class KeysAndSettingsContract extends LedgerContract {
   }
 
   @Test
+  void theKeysOfASandboxThatNeverCameToBeAreFree() {
+    Idempotency keys = ledger.idempotency();
+    keys.claim("t", "k", "h", id("a"), NOW);
+    keys.claim("t", "other", "h", id("b"), NOW);
+    keys.release(id("a"));
+    keys.release(id("a"));
+    assertThat(keys.claim("t", "k", "h", id("c"), NOW)).isEqualTo(new KeyClaim.New());
+    assertThat(keys.claim("t", "other", "h", id("c"), NOW)).isInstanceOf(KeyClaim.Existing.class);
+  }
+
+  @Test
   void purgeForgetsOldKeys() {
     Idempotency keys = ledger.idempotency();
     keys.claim("t", "old", "h", id("a"), NOW);

@@ -104,7 +104,8 @@ public final class Book {
   }
 
   /**
-   * Writes a change, if nobody has written since {@code entry} was read.
+   * Writes a change, if nobody has written since {@code entry} was read. One that was being made
+   * and now never will be gives its key back.
    *
    * @return what is stored now; empty when somebody was first
    */
@@ -117,6 +118,10 @@ public final class Book {
               if (made instanceof Update.Written(SandboxEntry stored)
                   && before.state() != stored.state()) {
                 parts.events().append(event(stored, before.state()));
+                if (before.state() == SandboxState.CREATING
+                    && stored.state() != SandboxState.RUNNING) {
+                  parts.idempotency().release(stored.id());
+                }
               }
               return made;
             });

@@ -19,7 +19,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.Collectors;
 
 /**
  * A process with an engine that is killed. It opens what an earlier one left, says {@code ready},
@@ -137,7 +139,10 @@ final class CrashChild {
                 tell.say("unseen", name);
               }
             });
-    for (SandboxEntry entry : all(SandboxFilter.ALL)) {
+    List<SandboxEntry> written = all(SandboxFilter.ALL);
+    Map<String, Long> counts =
+        written.stream().collect(Collectors.groupingBy(CrashChild::key, Collectors.counting()));
+    for (SandboxEntry entry : written) {
       boolean young = entry.state() == SandboxState.CREATING && entry.createdAt().isAfter(start);
       tell.say(
           "entry",
@@ -145,8 +150,18 @@ final class CrashChild {
           entry.state(),
           entry.provider(),
           young ? "young" : "old",
-          entry.labels().getOrDefault(Traffic.KEY, "-"));
+          counts.get(key(entry)) > 1 && !ran(entry) ? "-" : key(entry));
     }
     tell.say("dumped");
+  }
+
+  private static String key(SandboxEntry entry) {
+    return entry.labels().getOrDefault(Traffic.KEY, "-");
+  }
+
+  /** One that never ran has given its key back; then another may have it. */
+  private boolean ran(SandboxEntry entry) {
+    return server.ledger.sandboxes().transitions(entry.id()).stream()
+        .anyMatch(step -> step.to() == SandboxState.RUNNING);
   }
 }

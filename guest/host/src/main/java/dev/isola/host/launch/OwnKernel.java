@@ -27,6 +27,7 @@ final class OwnKernel {
   static ResourceLimits charged(ResourceLimits asked) {
     return asked
         .withMemoryMb(asked.memoryMb() + MEMORY_MB)
-        .withProcesses(Math.min(MOST, Math.multiplyExact(asked.processes(), THREADS_EACH) + THREADS));
+        .withProcesses(
+            Math.min(MOST, Math.multiplyExact(asked.processes(), THREADS_EACH) + THREADS));
   }
 }
