@@ -56,14 +56,15 @@ static bool process_read(int proc, const char *pid, struct process *p)
         return false;
     const char *rest = strrchr(text, ')');
     unsigned long user, kernel;
+    long users_children, kernels_children;      /* of those it has waited for */
     unsigned flags;
     long resident;
     if (!rest || sscanf(rest + 1,
-            " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu %*d %*d %*d %*d %*d %*d %*u %*u %ld",
-            &p->parent, &flags, &user, &kernel, &resident) != 5)
+            " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d %*d %*u %*u %ld",
+            &p->parent, &flags, &user, &kernel, &users_children, &kernels_children, &resident) != 7)
         return false;
     p->pid = atoi(pid);
-    p->ticks = user + kernel;
+    p->ticks = user + kernel + (uint64_t) users_children + (uint64_t) kernels_children;
     p->pages = resident > 0 ? (uint64_t) resident : 0;
     p->kernel = flags & KERNEL_THREAD;
     p->counted = false;
@@ -126,9 +127,10 @@ static void build_processes(struct builder *b)
     size_t count = list ? processes_read(list) : 0;
     descendants_mark(list, count);
     for (size_t i = 0; i < count; i++) {
+        if (list[i].counted || tree_is_apart(list[i].pid))
+            ticks += list[i].ticks;  /* a supervisor that waits has those of the commands it had */
         if (!list[i].counted)
             continue;
-        ticks += list[i].ticks;
         pages += list[i].pages;
         processes++;
     }

@@ -571,6 +571,30 @@ static void a_supervisor_that_is_free_serves_the_next_command(void)
     finish(&a, &c);
 }
 
+/* What commands took stays counted, whether their supervisor is free, busy again or gone. */
+static void usage_counts_what_ended(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    static const char burn[] = "i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done";
+    uint64_t before = 0;
+    for (int i = 0; i < 3; i++) {
+        struct outcome o = run(&c, shell(i == 1 ? "sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'; true"
+                                                : burn), 20000);
+        CHECK(outcome_u64(&o, T_CPU_NS, 0) > 0);
+        outcome_free(&o);
+        struct builder u = {0};
+        uint32_t stream = client_request(&c, OP_USAGE, &u);
+        o = client_finish(&c, stream, 5000);
+        uint64_t now = outcome_u64(&o, T_CPU_NS, 0);
+        CHECK(now > before);
+        before = now;
+        outcome_free(&o);
+    }
+    finish(&a, &c);
+}
+
 static void many_at_once_then_one_after_the_other(void)
 {
     struct agent a;
@@ -814,6 +838,7 @@ static void run_all(void)
     RUN(a_terminal_has_a_size_and_is_resized);
     RUN(a_murdered_supervisor_does_not_free_its_tree);
     RUN(a_supervisor_that_is_free_serves_the_next_command);
+    RUN(usage_counts_what_ended);
     RUN(many_at_once_then_one_after_the_other);
     RUN(a_free_supervisor_that_was_killed_is_replaced);
     RUN(words_of_any_length_arrive);
