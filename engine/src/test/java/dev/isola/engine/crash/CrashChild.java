@@ -150,7 +150,7 @@ final class CrashChild {
           entry.state(),
           entry.provider(),
           young ? "young" : "old",
-          counts.get(key(entry)) > 1 && !ran(entry) ? "-" : key(entry));
+          counts.getOrDefault(key(entry), 0L) > 1 && !ran(entry) ? "-" : key(entry));
     }
     tell.say("dumped");
   }
