@@ -23,6 +23,8 @@ enum {
     JOURNAL_MIN = 16 << 10,
     DRAIN_IDLE_MS = 100,             /* how long to wait for output when something else holds the pipe */
     DRAIN_MOST_MS = 2000,
+    OBEY_MS = 3000,                  /* how long a supervisor may take to end what took too long */
+    START_MS = 250,                  /* how long a supervisor may take to say that the command has started */
     PIPE_MOST = 1 << 20,             /* what a pipe can hold that was written before the leader ended */
 };
 
@@ -210,9 +212,21 @@ void consider_end(struct execution *e)
     }
 }
 
+/* Somebody in the sandbox may have stopped it; then neither its word nor an order would ever come through. */
+static void keep_going(const struct execution *e)
+{
+    if (e->supervisor > 0 && e->control.fd >= 0) kill(e->supervisor, SIGCONT);
+}
+
 static void drain_fired(struct timer *t)
 {
-    consider_end((struct execution *)((char *)t - offsetof(struct execution, drain)));
+    struct execution *e = (struct execution *)((char *)t - offsetof(struct execution, drain));
+    if (e->started) {
+        consider_end(e);
+    } else {
+        keep_going(e);
+        timer_set(t, now_ns() + START_MS * MS);
+    }
 }
 
 static void leader_ended(struct execution *e, const struct report *r)
@@ -242,6 +256,7 @@ void order(struct execution *e, enum order_kind kind, int signal_number)
 {
     if (e->control.fd < 0 && !tree_keeps_orphans()) order_orphans(e, kind, signal_number);
     struct order o = {kind, signal_number};
+    keep_going(e);
     ssize_t ignored = e->control.fd < 0 ? 0 : send(e->control.fd, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored; /* the supervisor is gone, and with it everything beneath */
 }
@@ -258,8 +273,10 @@ static void enforce_disk(void)
 static void timeout_fired(struct timer *t)
 {
     struct execution *e = (struct execution *)((char *)t - offsetof(struct execution, timeout));
+    if (e->timed_out && e->supervisor > 0) kill(e->supervisor, SIGKILL); /* kept from obeying; the strays are ours then */
     e->timed_out = true;
     order(e, ORDER_KILL_TREE, 0);
+    timer_set(t, now_ns() + OBEY_MS * MS);
 }
 
 /* ---- the supervisor's word ---- */
@@ -285,6 +302,7 @@ static void started(struct execution *e, const struct report *r)
     for (struct attachment *a = e->attachments; a; a = a->next)
         stream_post(a->stream, RESPONSE, b.data, b.length, NULL, 0);
     builder_free(&b);
+    timer_clear(&e->drain);
     if (e->timeout_ms) timer_set(&e->timeout, e->started_ns + e->timeout_ms * MS);
     if (e->typed.length || e->input_eof) write_input(e);
 }
@@ -448,5 +466,6 @@ void execution_start(struct stream *s, struct fields request)
         return;
     }
     e->supervisor = pid;
+    timer_set(&e->drain, e->started_ns + START_MS * MS);
     loop_watch(&e->control, EPOLLIN);
 }

@@ -356,6 +356,7 @@ pid_t supervisor_start(const struct launch *launch, int *control_fd)
 {
     struct idle last = idle_count ? idle[idle_count - 1] : (struct idle){0};
     if (!last.pid || !handover_send(last.control, launch)) return fork_supervisor(launch, control_fd);
+    kill(last.pid, SIGCONT); /* somebody in the sandbox may have stopped it */
     take_out(idle_count - 1);
     *control_fd = last.control;
     return last.pid;

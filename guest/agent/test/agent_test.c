@@ -670,6 +670,45 @@ static void a_free_supervisor_that_was_killed_is_replaced(void)
     finish(&a, &c);
 }
 
+/* A command that stops who watches it is ended all the same, and so are the next. */
+static void a_stopped_supervisor_goes_on(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b;
+    struct outcome o;
+    static const char *const scripts[] = {"kill -STOP $PPID; sleep 300",
+                                          "while :; do kill -STOP $PPID; done"};
+    for (int i = 0; i < 2; i++) {
+        b = shell(scripts[i]);
+        build_u64(&b, T_TIMEOUT_MS, 500);
+        o = run(&c, b, 10000);
+        CHECK_INT(EXIT_TIMED_OUT, outcome_u64(&o, T_EXIT_KIND, 99));
+        outcome_free(&o);
+    }
+    o = run(&c, shell("echo $PPID"), 10000);
+    int free_one = atoi((char *)o.output[0]);
+    outcome_free(&o);
+    char script[64];
+    snprintf(script, sizeof script, "sleep 0.3; kill -STOP %d; echo stopped", free_one);
+    uint32_t stopper = 0;
+    for (int i = 0; i < 2; i++) {
+        b = shell(i ? script : "sleep 0.1");
+        stopper = client_request(&c, OP_EXEC, &b);
+        builder_free(&b);
+    }
+    o = client_finish(&c, stopper, 10000);
+    CHECK_TEXT("stopped\n", (char *)o.output[0]);
+    outcome_free(&o);
+    for (int i = 0; i < 4; i++) {
+        o = run(&c, shell("echo works; sleep 0.05"), 10000);
+        CHECK_TEXT("works\n", (char *)o.output[0]);
+        outcome_free(&o);
+    }
+    finish(&a, &c);
+}
+
 static void words_of_any_length_arrive(void)
 {
     struct agent a;
@@ -841,6 +880,7 @@ static void run_all(void)
     RUN(usage_counts_what_ended);
     RUN(many_at_once_then_one_after_the_other);
     RUN(a_free_supervisor_that_was_killed_is_replaced);
+    RUN(a_stopped_supervisor_goes_on);
     RUN(words_of_any_length_arrive);
     RUN(what_our_starter_ignored_is_not_ignored_by_commands);
     RUN(the_deadline_ends_everything);
