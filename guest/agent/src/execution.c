@@ -23,7 +23,7 @@ enum {
     JOURNAL_MIN = 16 << 10,
     DRAIN_IDLE_MS = 100,             /* how long to wait for output when something else holds the pipe */
     DRAIN_MOST_MS = 2000,
-    OBEY_MS = 3000,                  /* how long a supervisor may take to end what took too long */
+    OBEY_MS = 3000,                  /* how long a supervisor may take to end everything */
     START_MS = 250,                  /* how long a supervisor may take to say that the command has started */
     PIPE_MOST = 1 << 20,             /* what a pipe can hold that was written before the leader ended */
 };
@@ -257,6 +257,10 @@ void order(struct execution *e, enum order_kind kind, int signal_number)
     if (e->control.fd < 0 && !tree_keeps_orphans()) order_orphans(e, kind, signal_number);
     struct order o = {kind, signal_number};
     keep_going(e);
+    if (kind == ORDER_KILL_TREE && !e->to_die) {
+        e->to_die = true;
+        timer_set(&e->timeout, now_ns() + OBEY_MS * MS);
+    }
     ssize_t ignored = e->control.fd < 0 ? 0 : send(e->control.fd, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored; /* the supervisor is gone, and with it everything beneath */
 }
@@ -273,10 +277,12 @@ static void enforce_disk(void)
 static void timeout_fired(struct timer *t)
 {
     struct execution *e = (struct execution *)((char *)t - offsetof(struct execution, timeout));
-    if (e->timed_out && e->supervisor > 0) kill(e->supervisor, SIGKILL); /* kept from obeying; the strays are ours then */
-    e->timed_out = true;
-    order(e, ORDER_KILL_TREE, 0);
-    timer_set(t, now_ns() + OBEY_MS * MS);
+    if (!e->to_die) {
+        e->timed_out = true;
+        order(e, ORDER_KILL_TREE, 0);
+    } else if (e->supervisor > 0 && e->control.fd >= 0) {
+        kill(e->supervisor, SIGKILL); /* it is kept from obeying; what it watched comes to us */
+    }
 }
 
 /* ---- the supervisor's word ---- */
@@ -303,7 +309,6 @@ static void started(struct execution *e, const struct report *r)
         stream_post(a->stream, RESPONSE, b.data, b.length, NULL, 0);
     builder_free(&b);
     timer_clear(&e->drain);
-    if (e->timeout_ms) timer_set(&e->timeout, e->started_ns + e->timeout_ms * MS);
     if (e->typed.length || e->input_eof) write_input(e);
 }
 
@@ -359,12 +364,13 @@ static void control_ready(struct watch *w, uint32_t what)
         }
     }
     close_watch(&e->control);
-    if (!e->started) {
+    if (!e->started && !e->timed_out) {
         struct report r = {.kind = REPORT_FAILED, .stage = STAGE_SETUP, .error_number = ECHILD};
         failed(e, &r);
+        kill_strays();
     } else if (!e->leader_ended) {
         struct report r = {.kind = REPORT_ENDED, .status = SIGKILL};
-        leader_ended(e, &r);
+        ended(e, &r);
         kill_strays();
     } else {
         consider_end(e);
@@ -467,5 +473,6 @@ void execution_start(struct stream *s, struct fields request)
     }
     e->supervisor = pid;
     timer_set(&e->drain, e->started_ns + START_MS * MS);
+    if (e->timeout_ms) timer_set(&e->timeout, e->started_ns + e->timeout_ms * MS);
     loop_watch(&e->control, EPOLLIN);
 }

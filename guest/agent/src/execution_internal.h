@@ -40,7 +40,7 @@ struct execution {
     struct attachment *attachments;
     uint64_t bytes[3];               /* by channel - 1 */
     uint64_t end_mark;               /* where the output was when the leader ended */
-    bool started, leader_ended, finished, timed_out;
+    bool started, leader_ended, finished, timed_out, to_die;
     struct report end;
     struct limit_counts limits_before, limits_met;
     uint64_t started_ns, started_unix_ns, ended_ns, last_output_ns, timeout_ms;

@@ -456,7 +456,7 @@ static void a_journal_that_ran_over_reports_the_gap(void)
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
-    struct builder b = shell("sleep 0.3; head -c 5000000 /dev/zero; echo done >&2");
+    struct builder b = shell("sleep 0.3; head -c 5000000 /dev/zero; sleep 0.5; echo done >&2");
     build_u64(&b, T_JOURNAL, 100000);
     client_request(&c, OP_EXEC, &b);
     builder_free(&b);
@@ -683,10 +683,20 @@ static void a_stopped_supervisor_goes_on(void)
     for (int i = 0; i < 2; i++) {
         b = shell(scripts[i]);
         build_u64(&b, T_TIMEOUT_MS, 500);
-        o = run(&c, b, 10000);
+        o = run(&c, b, 20000);
         CHECK_INT(EXIT_TIMED_OUT, outcome_u64(&o, T_EXIT_KIND, 99));
         outcome_free(&o);
     }
+    uint64_t left = 99;
+    for (int i = 0; i < 250 && left; i++) {
+        struct builder u = {0};
+        uint32_t stream = client_request(&c, OP_USAGE, &u);
+        o = client_finish(&c, stream, 5000);
+        left = outcome_u64(&o, T_PROCESSES, 99);
+        outcome_free(&o);
+        usleep(20000);
+    }
+    CHECK_INT(0, left);
     o = run(&c, shell("echo $PPID"), 10000);
     int free_one = atoi((char *)o.output[0]);
     outcome_free(&o);
