@@ -373,9 +373,11 @@ static void a_start_that_is_cancelled_before_it_is_answered_leaves_nothing(void)
     CHECK(start(&a, &c, NULL));
     for (int i = 0; i < 20; i++) {
         struct builder b = shell("sleep 300");
+        kill(a.pid, SIGSTOP); /* so that it finds both */
         uint32_t stream = client_request(&c, OP_EXEC, &b);
         builder_free(&b);
         client_send(&c, CANCEL, stream, NULL, 0);
+        kill(a.pid, SIGCONT);
         struct outcome o = client_finish(&c, stream, 5000);
         CHECK(o.failed);
         bool answered = o.execution != 0;
