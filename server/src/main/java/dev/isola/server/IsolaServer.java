@@ -152,7 +152,7 @@ public final class IsolaServer implements AutoCloseable {
    */
   public void close(Duration patience) {
     entrance.end();
-    connector.shutdown();
+    connector.close();
     long until = System.nanoTime() + patience.toNanos();
     while (entrance.busy() > 0 && System.nanoTime() < until) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));

@@ -35,7 +35,7 @@ class ApiTest {
   private String sandbox() throws IOException {
     Client.Answer made = client.post("/api/v1/sandboxes", "{}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
-    return (String) made.json().get("id");
+    return made.field("id");
   }
 
   @Test
@@ -80,10 +80,12 @@ class ApiTest {
     }
     List<Object> seen = new ArrayList<>();
     String path = "/api/v1/sandboxes?tag=list%3Dyes&limit=2&state=running&provider=memory";
-    Map<String, Object> page = client.get(path).json();
-    ((List<?>) page.get("sandboxes")).forEach(one -> seen.add(((Map<?, ?>) one).get("id")));
-    Map<String, Object> rest = client.get(path + "&cursor=" + page.get("next")).json();
-    ((List<?>) rest.get("sandboxes")).forEach(one -> seen.add(((Map<?, ?>) one).get("id")));
+    Client.Answer page = client.get(path);
+    page.list("sandboxes").forEach(one -> seen.add(one.get("id")));
+    client
+        .get(path + "&cursor=" + page.field("next"))
+        .list("sandboxes")
+        .forEach(one -> seen.add(one.get("id")));
 
     assertThat(seen).hasSize(3).doesNotHaveDuplicates();
     assertThat(client.get("/api/v1/sandboxes?tag=list%3Dno").json().get("sandboxes"))
@@ -230,16 +232,14 @@ class ApiTest {
   @Test
   void tellsHowProvidersStand() throws IOException {
     sandbox();
-    List<?> seeds =
-        (List<?>) client.get("/api/v1/agent/workspaces/providers").json().get("providers");
-    Map<?, ?> memory = (Map<?, ?>) seeds.getFirst();
+    Map<?, ?> memory =
+        client.get("/api/v1/agent/workspaces/providers").list("providers").getFirst();
     assertThat(memory.get("name")).isEqualTo("memory");
     assertThat(memory.get("status")).isEqualTo("healthy");
     assertThat(memory.get("lastCheck")).isNotNull();
     assertThat((Integer) memory.get("active")).isPositive();
     assertThat(String.valueOf(memory.get("available"))).contains("memoryMb=", "cpu=");
-    Map<?, ?> all =
-        (Map<?, ?>) ((List<?>) client.get("/api/v1/providers").json().get("providers")).getFirst();
+    Map<?, ?> all = client.get("/api/v1/providers").list("providers").getFirst();
     assertThat(all.toString())
         .contains("isolation=", "capabilities=", "enforcedLimits=", "requirements=");
     assertThat(client.get("/api/v1/pool").json()).containsEntry("size", 0);
@@ -270,9 +270,8 @@ class ApiTest {
 
   @Test
   void makesAndRevokesKeys() throws IOException {
-    Map<String, Object> made =
-        client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").json();
-    String secret = (String) made.get("key");
+    String secret =
+        client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").field("key");
     assertThat(secret).matches("isk_[0-9a-f]{64}");
     assertThat(house.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(200);
     assertThat(client.get("/api/v1/keys").text()).contains("\"ci\"").doesNotContain(secret);
@@ -301,7 +300,7 @@ class ApiTest {
 
   @Test
   void keepsAConnectionForTheNextRequest() throws IOException {
-    byte[] request = ("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").getBytes(UTF_8);
+    byte[] request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(UTF_8);
     try (Client.Open first = client.raw(request)) {
       assertThat(first.body().readAllBytes()).isNotEmpty();
       first.socket().getOutputStream().write(request);

@@ -3,6 +3,7 @@ package dev.isola.server;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.spi.Bytes;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -10,7 +11,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import tools.jackson.core.type.TypeReference;
@@ -21,13 +24,31 @@ record Client(int port, String key) {
   private static final JsonMapper JSON = new JsonMapper();
 
   /** An answer. */
-  record Answer(int status, Map<String, String> headers, byte[] body) {
+  record Answer(int status, Map<String, String> headers, Bytes content) {
+    byte[] body() {
+      return content.toArray();
+    }
+
     String text() {
-      return new String(body, UTF_8);
+      return content.utf8();
     }
 
     Map<String, Object> json() {
-      return JSON.readValue(body, new TypeReference<Map<String, Object>>() {});
+      return JSON.readValue(body(), new TypeReference<Map<String, Object>>() {});
+    }
+
+    /** Returns a text of the JSON. */
+    String field(String name) {
+      return String.valueOf(json().get(name));
+    }
+
+    /** Returns a list of objects of the JSON. */
+    List<Map<?, ?>> list(String name) {
+      List<Map<?, ?>> list = new ArrayList<>();
+      if (json().get(name) instanceof List<?> found) {
+        found.forEach(one -> list.add((Map<?, ?>) one));
+      }
+      return list;
     }
 
     String type() {
@@ -63,7 +84,7 @@ record Client(int port, String key) {
   Answer send(String method, String path, Map<String, String> headers, byte[] body)
       throws IOException {
     try (Open open = open(method, path, headers, body)) {
-      return new Answer(open.status(), open.headers(), open.body().readAllBytes());
+      return new Answer(open.status(), open.headers(), Bytes.of(open.body().readAllBytes()));
     }
   }
 
@@ -153,6 +174,21 @@ record Client(int port, String key) {
       left--;
       return c;
     }
+
+    @Override
+    public int read(byte[] buffer, int from, int length) throws IOException {
+      return one(this, buffer, from, length);
+    }
+  }
+
+  /** Reads no more than is there: the next event may be long in coming. */
+  private static int one(InputStream in, byte[] buffer, int from, int length) throws IOException {
+    int c = length == 0 ? -1 : in.read();
+    if (c < 0) {
+      return length == 0 ? 0 : -1;
+    }
+    buffer[from] = (byte) c;
+    return 1;
   }
 
   /** A body in chunks; one that ends early is an error. */
@@ -186,6 +222,11 @@ record Client(int port, String key) {
         line(in);
       }
       return c;
+    }
+
+    @Override
+    public int read(byte[] buffer, int from, int length) throws IOException {
+      return one(this, buffer, from, length);
     }
   }
 }

@@ -77,7 +77,7 @@ class StreamsTest {
   }
 
   private String sandbox() throws IOException {
-    return (String) client.post("/api/v1/sandboxes", "{}").json().get("id");
+    return client.post("/api/v1/sandboxes", "{}").field("id");
   }
 
   private String start(String sandbox, String body) throws IOException {
@@ -87,8 +87,8 @@ class StreamsTest {
   }
 
   private static String text(Seen seen) {
-    String data = (String) seen.data().get("data");
-    return seen.data().get("encoding").equals("base64")
+    String data = String.valueOf(seen.data().get("data"));
+    return "base64".equals(seen.data().get("encoding"))
         ? new String(Base64.getDecoder().decode(data), UTF_8)
         : data;
   }
@@ -170,6 +170,16 @@ class StreamsTest {
       BufferedReader lines = lines(open);
       assertThat(next(lines).event()).isEqualTo("stateChange");
       assertThat(next(lines).event()).isEqualTo("terminate");
+    }
+  }
+
+  @Test
+  void aStreamMayBeSilentForLongerThanAConnectionMayBeIdle() throws IOException {
+    String execution = start(sandbox(), "{\"command\":\"sleep 3; echo up\"}");
+    try (Client.Open open = follow(execution + "/output", Map.of())) {
+      BufferedReader lines = lines(open);
+      assertThat(text(next(lines))).isEqualTo("up\n");
+      assertThat(next(lines).event()).isEqualTo("exit");
     }
   }
 

@@ -35,22 +35,23 @@ final class CommandBody {
   private CommandBody() {}
 
   static Command read(Map<String, Object> body) {
-    boolean shell = body.get("command") != null;
-    if (shell == (body.get("argv") != null)) {
+    Object shell = body.get("command");
+    Object argv = body.get("argv");
+    if ((shell == null) == (argv == null)) {
       throw Query.refused(
           List.of(
               new Violation(
-                  "command", shell ? "is given beside argv" : "is missing, and so is argv")));
+                  "command",
+                  shell == null ? "is missing, and so is argv" : "is given beside argv")));
     }
     Command command;
-    if (shell) {
-      command = Command.shell((String) body.get("command"));
-    } else {
-      List<String> words = ((List<?>) body.get("argv")).stream().map(String::valueOf).toList();
-      if (words.isEmpty()) {
-        throw Query.refused(List.of(new Violation("argv", "is empty")));
-      }
+    if (shell instanceof String text) {
+      command = Command.shell(text);
+    } else if (argv instanceof List<?> list && !list.isEmpty()) {
+      List<String> words = list.stream().map(String::valueOf).toList();
       command = Command.argv(words.getFirst(), words.subList(1, words.size()));
+    } else {
+      throw Query.refused(List.of(new Violation("argv", "is empty")));
     }
     if (body.get("env") instanceof Map<?, ?> env) {
       Map<String, String> texts = new LinkedHashMap<>();

@@ -177,7 +177,7 @@ record ExecutionRoutes(Serving serving) {
 
   private void signal(Exchange exchange) throws IOException {
     Signal signal =
-        Signal.parse((String) exchange.body().get("signal"))
+        Signal.parse(exchange.text("signal"))
             .orElseThrow(
                 () ->
                     Query.refused(

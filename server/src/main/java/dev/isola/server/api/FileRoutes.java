@@ -122,7 +122,7 @@ record FileRoutes(Serving serving) {
             .by(
                 exchange -> {
                   int mode = mode(exchange.body().get("mode")).orElse(0755);
-                  files(exchange).makeFolder((String) exchange.body().get("path"), mode);
+                  files(exchange).makeFolder(exchange.text("path"), mode);
                   exchange.empty();
                 }),
         Route.of("POST", TEMPLATE + "/move", "moveFile", "Moves or renames.")
@@ -137,12 +137,11 @@ record FileRoutes(Serving serving) {
                     true))
             .by(
                 exchange -> {
-                  Map<String, Object> body = exchange.body();
                   files(exchange)
                       .move(
-                          (String) body.get("from"),
-                          (String) body.get("to"),
-                          Boolean.TRUE.equals(body.get("replace")));
+                          exchange.text("from"),
+                          exchange.text("to"),
+                          Boolean.TRUE.equals(exchange.body().get("replace")));
                   exchange.empty();
                 }),
         Route.of("POST", TEMPLATE + "/mode", "changeMode", "Changes the permission bits.")
@@ -157,7 +156,7 @@ record FileRoutes(Serving serving) {
             .by(
                 exchange -> {
                   int mode = mode(exchange.body().get("mode")).orElseThrow();
-                  files(exchange).changeMode((String) exchange.body().get("path"), mode);
+                  files(exchange).changeMode(exchange.text("path"), mode);
                   exchange.empty();
                 }),
         Route.of("GET", TEMPLATE + "/tree", "exportTree", "Packs a folder as a tar archive.")

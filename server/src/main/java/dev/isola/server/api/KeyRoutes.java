@@ -56,7 +56,7 @@ record KeyRoutes(ApiKeys keys) {
   }
 
   private void make(Exchange exchange) throws IOException {
-    String name = (String) exchange.body().get("name");
+    String name = exchange.text("name");
     if (!name.matches("[A-Za-z0-9_-]{1,64}")) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
@@ -64,7 +64,7 @@ record KeyRoutes(ApiKeys keys) {
               "choose such a name")
           .exception();
     }
-    Scope scope = Scope.of((String) exchange.body().get("scope")).orElseThrow();
+    Scope scope = Scope.of(exchange.text("scope")).orElseThrow();
     ApiKeys.Made made = keys.make(name, scope);
     Map<String, Object> json = json(made.key());
     json.put("key", made.secret());

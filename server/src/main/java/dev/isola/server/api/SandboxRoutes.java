@@ -99,7 +99,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
                             .renew(
                                 id(exchange),
                                 Duration.ofSeconds(
-                                    ((Number) exchange.body().get("ttlSeconds")).longValue())))),
+                                    exchange.whole("ttlSeconds"))))),
         one("POST", "/pause", "pauseSandbox", "Freezes a sandbox with its processes in memory.")
             .needs(Scope.USE)
             .answers(Answer.json(200, Shapes.SANDBOX))
@@ -133,8 +133,8 @@ record SandboxRoutes(Serving serving, String standardProvider) {
   }
 
   private static Map<String, Object> beside() {
-    @SuppressWarnings("unchecked") // an Obj's schema has its properties there
-    Map<String, Object> properties = (Map<String, Object>) BESIDE.schema().get("properties");
+    Map<String, Object> properties = new LinkedHashMap<>();
+    BESIDE.fields().forEach(field -> properties.put(field.name(), field.shape().schema()));
     return properties;
   }
 

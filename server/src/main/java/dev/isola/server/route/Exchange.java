@@ -29,6 +29,24 @@ public interface Exchange {
   /** Returns the JSON body; empty when the route takes none. */
   Map<String, Object> body();
 
+  /** Returns a text of the body that the route needs. */
+  default String text(String field) {
+    return (String) needed(field);
+  }
+
+  /** Returns a whole number of the body that the route needs. */
+  default long whole(String field) {
+    return ((Number) needed(field)).longValue();
+  }
+
+  private Object needed(String field) {
+    Object value = body().get(field);
+    if (value == null) {
+      throw new IllegalStateException("the route does not need the field " + field);
+    }
+    return value;
+  }
+
   /** Returns the bytes of the body as they arrive. */
   InputStream content();
 
