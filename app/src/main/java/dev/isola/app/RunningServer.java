@@ -77,8 +77,7 @@ final class RunningServer implements AutoCloseable {
           Registry.open(
               host.factories(),
               config.providers(),
-              name ->
-                  new ProviderContext(data.instance(), data.folderOf(name), data.path(), clock),
+              name -> new ProviderContext(data.instance(), data.folderOf(name), data.path(), clock),
               clock,
               log);
       ends.push(registry::close);
@@ -93,15 +92,16 @@ final class RunningServer implements AutoCloseable {
     }
   }
 
-  /** Where nobody else can come in, the first key is made and shown; elsewhere there must be one. */
+  /**
+   * Where nobody else can come in, the first key is made and shown; elsewhere there must be one.
+   */
   private static ApiKeys keys(Host host, Config config, Ledger ledger, InstantSource clock) {
     Optional<String> given =
         Optional.ofNullable(host.env().get("ISOLA_API_KEY")).filter(key -> !key.isEmpty());
     ApiKeys keys = ApiKeys.open(ledger.settings(), given, clock);
     if (keys.isEmpty() && Gate.isLoopback(config.get(Keys.SERVER_HOST))) {
       ErrorReport.line(
-          host,
-          "the first key, shown this once: " + keys.make("first", Scope.ADMIN).secret());
+          host, "the first key, shown this once: " + keys.make("first", Scope.ADMIN).secret());
     }
     return keys;
   }

@@ -76,8 +76,7 @@ class ServeTest {
 
   private static String url(Process process) throws IOException {
     BufferedReader out =
-        new BufferedReader(
-            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     String line = out.readLine();
     assertThat(line).matches("Isola listening on http://127\\.0\\.0\\.1:[0-9]+");
     return line.substring("Isola listening on ".length());
@@ -131,8 +130,7 @@ class ServeTest {
 
   @Test
   void destroysSandboxesWhenItIsToDrain() throws Exception {
-    Process server =
-        start(Map.of("ISOLA_API_KEY", KEY), "--port", "0", "--set", "shutdown=drain");
+    Process server = start(Map.of("ISOLA_API_KEY", KEY), "--port", "0", "--set", "shutdown=drain");
     String url = url(server);
     ready(url);
     HttpResponse<String> made = call("POST", url + "/api/v1/sandboxes", KEY, "{}");

@@ -97,9 +97,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
                         serving
                             .engine()
                             .renew(
-                                id(exchange),
-                                Duration.ofSeconds(
-                                    exchange.whole("ttlSeconds"))))),
+                                id(exchange), Duration.ofSeconds(exchange.whole("ttlSeconds"))))),
         one("POST", "/pause", "pauseSandbox", "Freezes a sandbox with its processes in memory.")
             .needs(Scope.USE)
             .answers(Answer.json(200, Shapes.SANDBOX))
