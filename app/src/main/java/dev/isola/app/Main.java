@@ -43,6 +43,7 @@ public final class Main {
     if (!isRun(args)) {
       line.addSubcommand(new DoctorCommand(wiring))
           .addSubcommand(new ProvidersCommand(wiring))
+          .addSubcommand(new ServeCommand(wiring))
           .addSubcommand(new ConfigCommand(wiring))
           .addSubcommand(ImageCommand.line(wiring))
           .addSubcommand(new ConformanceCommand(wiring))

@@ -36,7 +36,7 @@ final class VersionCommand implements Action {
     return ExitCodes.OK;
   }
 
-  private static String version() {
+  static String version() {
     Properties properties = new Properties();
     try (InputStream in = VersionCommand.class.getResourceAsStream(PROPERTIES)) {
       if (in != null) {

@@ -42,6 +42,7 @@ import dev.isola.store.Page;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
 import dev.isola.store.Sandboxes;
+import dev.isola.store.StateCount;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -54,6 +55,7 @@ import java.util.List;
  */
 public final class Engine implements AutoCloseable {
   private final Ledger ledger;
+  private final Admission admission;
   private final Book book;
   private final Living living;
   private final Ender ender;
@@ -83,8 +85,7 @@ public final class Engine implements AutoCloseable {
     this.clock = clock;
     this.log = log;
     this.shutdown = config.get(Keys.SHUTDOWN);
-    Admission admission =
-        new Admission(config.capacity(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
+    admission = new Admission(config.capacity(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
     events = new EventLog(ledger);
     book = new Book(ledger, events, clock);
     living = new Living(registry, admission);
@@ -276,6 +277,16 @@ public final class Engine implements AutoCloseable {
   /** Destroys a sandbox; returns when nothing is left. Does nothing to one that is gone. */
   public void destroy(SandboxId id, Destroy how) {
     measured.deed(Deed.DESTROY, providerOf(id), () -> ender.end(id, how, "destroyed by its owner"));
+  }
+
+  /** Counts the sandboxes that are not destroyed. */
+  public List<StateCount> counts() {
+    return ledger.sandboxes().counts();
+  }
+
+  /** Returns what was promised to sandboxes, and what is left. */
+  public Admission.Usage promised() {
+    return admission.usage();
   }
 
   public EventLog events() {

@@ -22,7 +22,13 @@ final class EnvironmentLayer {
 
   /** They are ours, and not for here. */
   private static final Set<String> OTHERS =
-      Set.of("ISOLA_CONFIG", "ISOLA_DEBUG", "ISOLA_JAVA_OPTS", "ISOLA_SANDBOX", "ISOLA_INSTANCE");
+      Set.of(
+          "ISOLA_API_KEY",
+          "ISOLA_CONFIG",
+          "ISOLA_DEBUG",
+          "ISOLA_JAVA_OPTS",
+          "ISOLA_SANDBOX",
+          "ISOLA_INSTANCE");
 
   private final Map<String, String> environment = new TreeMap<>();
   private final Layers layers;

@@ -66,6 +66,12 @@ public final class Keys {
       Key.of("metrics.otlp.url", new Scalars.WebUrl(), Optional.empty());
   public static final Key<Duration> METRICS_OTLP_INTERVAL =
       Key.of("metrics.otlp.interval", new Durations(SECOND, HOUR), Duration.ofMinutes(1));
+  public static final Key<String> SERVER_HOST =
+      Key.of("server.host", new Scalars.HostName(), "127.0.0.1");
+  public static final Key<Long> SERVER_PORT =
+      Key.of("server.port", new Scalars.Whole(0, 65_535), 7777L);
+  public static final Key<List<String>> SERVER_DOMAINS =
+      Key.of("server.domains", new Scalars.Domains(), List.of());
   public static final Key<Path> DATA = Key.of("data", new Scalars.Folder(), Machine::data);
 
   public static final List<Key<?>> ALL =
@@ -89,6 +95,9 @@ public final class Keys {
           METRICS_PROMETHEUS,
           METRICS_OTLP_URL,
           METRICS_OTLP_INTERVAL,
+          SERVER_HOST,
+          SERVER_PORT,
+          SERVER_DOMAINS,
           DATA);
 
   private Keys() {}

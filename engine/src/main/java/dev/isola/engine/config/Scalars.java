@@ -7,6 +7,9 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -96,6 +99,50 @@ final class Scalars {
     @Override
     public String words() {
       return "number, " + show(least) + " to " + show(most);
+    }
+  }
+
+  /** An address or a name to listen on. */
+  record HostName() implements Kind<String> {
+    @Override
+    public String read(Object raw) throws Unreadable {
+      String name = text(raw);
+      if (!name.matches("[A-Za-z0-9.:_-]{1,253}")) {
+        throw new Unreadable("is not an address or a name of this machine");
+      }
+      return name;
+    }
+
+    @Override
+    public String words() {
+      return "an address or name of this machine";
+    }
+  }
+
+  /** Names of this server, with commas between them or as a list. */
+  record Domains() implements Kind<List<String>> {
+    @Override
+    public List<String> read(Object raw) throws Unreadable {
+      List<String> names = new ArrayList<>();
+      List<?> parts = raw instanceof List<?> list ? list : List.of(text(raw).split(","));
+      for (Object part : parts) {
+        String name = text(part).toLowerCase(Locale.ROOT);
+        if (!name.matches("[a-z0-9.-]{1,253}|\\[[0-9a-f:.]{2,45}]")) {
+          throw new Unreadable("must be names without scheme and port: " + Kind.brief(part));
+        }
+        names.add(name);
+      }
+      return List.copyOf(names);
+    }
+
+    @Override
+    public String show(List<String> value) {
+      return value.isEmpty() ? "none" : String.join(",", value);
+    }
+
+    @Override
+    public String words() {
+      return "names, with commas between them";
     }
   }
 

@@ -63,6 +63,7 @@ public record Fault(
     return switch (code.kind()) {
       case INVALID_REQUEST -> new InvalidRequest(this, cause);
       case UNAUTHENTICATED -> new Unauthenticated(this, cause);
+      case FORBIDDEN -> new Forbidden(this, cause);
       case NOT_FOUND -> new NotFound(this, cause);
       case CONFLICT -> new Conflict(this, cause);
       case GONE -> new Gone(this, cause);

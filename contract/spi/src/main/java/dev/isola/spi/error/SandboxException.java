@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class SandboxException extends RuntimeException
     permits InvalidRequest,
         Unauthenticated,
+        Forbidden,
         NotFound,
         Conflict,
         Gone,

@@ -29,12 +29,14 @@ class ErrorCodeTest {
       COMMAND_NOT_EXECUTABLE  InvalidRequest       CALLER    400
       USER_NOT_FOUND          InvalidRequest       CALLER    400
       UNAUTHENTICATED         Unauthenticated      CALLER    401
+      FORBIDDEN               Forbidden            CALLER    403
       SANDBOX_NOT_FOUND       NotFound             CALLER    404
       PROVIDER_NOT_FOUND      NotFound             CALLER    404
       EXECUTION_NOT_FOUND     NotFound             CALLER    404
       FILE_NOT_FOUND          NotFound             CALLER    404
       PORT_NOT_OPEN           NotFound             CALLER    404
       IMAGE_NOT_FOUND         NotFound             CALLER    404
+      ROUTE_NOT_FOUND         NotFound             CALLER    404
       CONFLICT                Conflict             CALLER    409
       FILE_EXISTS             Conflict             CALLER    409
       FOLDER_NOT_EMPTY        Conflict             CALLER    409

@@ -1,0 +1,268 @@
+package dev.isola.server;
+
+import dev.isola.engine.Log;
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Routes;
+import dev.isola.spi.error.Category;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Violation;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+
+/**
+ * Where every request comes in: Host and Origin, then the route, then the key, then the parameters
+ * and the body, and only then whoever does the work. Whatever is thrown leaves as a problem.
+ */
+final class Entrance extends Handler.Abstract {
+  private static final String NOBODY = "-";
+  private static final String BEARER = "Bearer ";
+
+  private final Routes routes;
+  private final Gate gate;
+  private final ApiKeys keys;
+  private final Supplier<String> ids;
+  private final AccessLog requests;
+  private final Log log;
+  private final Set<Thread> working = ConcurrentHashMap.newKeySet();
+  private volatile boolean ending;
+
+  Entrance(
+      Routes routes, Gate gate, ApiKeys keys, Supplier<String> ids, AccessLog requests, Log log) {
+    this.routes = routes;
+    this.gate = gate;
+    this.keys = keys;
+    this.ids = ids;
+    this.requests = requests;
+    this.log = log;
+  }
+
+  /** What is known of a request so far, for its line in the log. */
+  private static final class Visit {
+    final String id;
+    String route = NOBODY;
+    String key = NOBODY;
+
+    Visit(String id) {
+      this.id = id;
+    }
+  }
+
+  @Override
+  public boolean handle(Request request, Response response, Callback callback) {
+    long begun = System.nanoTime();
+    Visit visit = new Visit(ids.get());
+    Thread worker = Thread.currentThread();
+    working.add(worker);
+    response.getHeaders().put("X-Request-Id", visit.id);
+    response.getHeaders().put("Cache-Control", "no-store");
+    response.getHeaders().put("X-Content-Type-Options", "nosniff");
+    try {
+      // A command may be silent for longer than a connection may be idle.
+      request.addIdleTimeoutListener(timeout -> false);
+      serve(request, response, visit);
+      callback.succeeded();
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      fail(response, callback, visit, e);
+    } finally {
+      working.remove(worker);
+      Thread.interrupted(); // meant for this request, not for the next one on this thread
+      long millis = (System.nanoTime() - begun) / 1_000_000;
+      requests.write(
+          new AccessLog.Line(
+              visit.id, method(request), visit.route, response.getStatus(), millis, visit.key));
+    }
+    return true;
+  }
+
+  private void serve(Request request, Response response, Visit visit) throws Exception {
+    gate.check(values(request, "Host"), values(request, "Origin"));
+    String path = request.getHttpURI().getPath();
+    Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
+    Route route = match.route();
+    visit.route = route.template();
+    Optional<ApiKey> key = admitted(request, route, visit);
+
+    List<Violation> problems = new ArrayList<>();
+    Map<String, List<String>> query = Query.read(request.getHttpURI().getQuery(), problems);
+    Query.check(route, match.path(), query, headers(request, route), problems);
+    Map<String, Object> body = Map.of();
+    if (route.body() instanceof Route.Body.Json json) {
+      refuseOtherTypes(request);
+      body = JsonText.read(Content.Source.asInputStream(request), json, problems);
+    } else if (!problems.isEmpty()) {
+      throw Query.refused(problems);
+    }
+    route
+        .handler()
+        .handle(
+            new JettyExchange(
+                request, response, visit.id, key, match.path(), query, body, () -> ending));
+  }
+
+  /** Returns the key that was shown, if it allows the route. */
+  private Optional<ApiKey> admitted(Request request, Route route, Visit visit) {
+    if (route.scope().isEmpty()) {
+      return Optional.empty();
+    }
+    Scope needed = route.scope().get();
+    List<String> shown = values(request, "Authorization");
+    Optional<ApiKey> key =
+        shown.size() == 1 && shown.getFirst().regionMatches(true, 0, BEARER, 0, BEARER.length())
+            ? keys.find(shown.getFirst().substring(BEARER.length()).strip())
+            : Optional.empty();
+    if (key.isEmpty()) {
+      throw Fault.of(
+              ErrorCode.UNAUTHENTICATED,
+              shown.isEmpty() ? "no key was shown" : "the key is not known",
+              "send a key of this server as: Authorization: Bearer KEY")
+          .exception();
+    }
+    visit.key = key.get().name();
+    if (!key.get().scope().allows(needed)) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "the key "
+                  + visit.key
+                  + " allows "
+                  + key.get().scope().word()
+                  + ", and this needs "
+                  + needed.word(),
+              "use a key with scope " + needed.word())
+          .exception();
+    }
+    return key;
+  }
+
+  private SandboxException noRoute(String path) {
+    List<String> methods = routes.methods(path);
+    return methods.isEmpty()
+        ? Fault.of(
+                ErrorCode.ROUTE_NOT_FOUND,
+                "there is no such path",
+                "/api/v1/openapi.json lists all of them")
+            .exception()
+        : Fault.of(
+                ErrorCode.ROUTE_NOT_FOUND,
+                "this path does not take that method",
+                "it takes " + String.join(", ", methods))
+            .exception();
+  }
+
+  private static void refuseOtherTypes(Request request) {
+    String type = request.getHeaders().get("Content-Type");
+    if (type != null
+        && !type.toLowerCase(Locale.ROOT).split(";", -1)[0].strip().equals("application/json")) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the body is not declared as JSON",
+              "send Content-Type: application/json")
+          .exception();
+    }
+  }
+
+  private static List<String> values(Request request, String header) {
+    return request.getHeaders().getFields(header).stream()
+        .map(HttpField::getValue)
+        .map(value -> value == null ? "" : value)
+        .toList();
+  }
+
+  private static Map<String, String> headers(Request request, Route route) {
+    Map<String, String> headers = new HashMap<>();
+    for (Parameter parameter : route.parameters()) {
+      String value = request.getHeaders().get(parameter.name());
+      if (parameter.where() == Parameter.Where.HEADER && value != null) {
+        headers.put(parameter.name(), value);
+      }
+    }
+    return headers;
+  }
+
+  private void fail(Response response, Callback callback, Visit visit, Throwable thrown) {
+    boolean clientLeft = thrown instanceof IOException;
+    if (!clientLeft
+        && !(thrown instanceof SandboxException known && known.category() != Category.BUG)) {
+      log.warning("request " + visit.id + " failed: " + trace(thrown));
+    }
+    if (response.isCommitted()) {
+      // What was sent is not whole, and the client has to see that.
+      callback.failed(thrown);
+      return;
+    }
+    try {
+      Thread.interrupted(); // the answer is still to be written
+      response.reset();
+      response.getHeaders().put("X-Request-Id", visit.id);
+      response.getHeaders().put("Cache-Control", "no-store");
+      Problem problem =
+          clientLeft
+              ? Problem.of(
+                  Fault.of(
+                      ErrorCode.INVALID_REQUEST,
+                      "the body was cut off",
+                      "send all of it, at least a little every 30 s"),
+                  visit.id)
+              : Problem.of(thrown, visit.id);
+      if (problem.status() == ErrorCode.UNAUTHENTICATED.status()) {
+        response.getHeaders().put("WWW-Authenticate", "Bearer");
+      }
+      byte[] text = JsonText.of(problem.body());
+      JettyExchange.whole(response, problem.status(), Problem.MEDIA_TYPE, text);
+      callback.succeeded();
+    } catch (IOException | RuntimeException e) {
+      callback.failed(e); // nobody is there to be told
+    }
+  }
+
+  private static String trace(Throwable thrown) {
+    StringWriter text = new StringWriter();
+    thrown.printStackTrace(new PrintWriter(text, true));
+    return text.toString();
+  }
+
+  /** A method is a word of the caller's unless it is one of ours. */
+  private String method(Request request) {
+    return routes.all().stream().anyMatch(one -> one.method().equals(request.getMethod()))
+        ? request.getMethod()
+        : NOBODY;
+  }
+
+  /** Ends what has no end of its own. */
+  void end() {
+    ending = true;
+  }
+
+  /** Returns how many requests are worked on. */
+  int busy() {
+    return working.size();
+  }
+
+  /** Interrupts whoever still works. */
+  void interrupt() {
+    working.forEach(Thread::interrupt);
+  }
+}

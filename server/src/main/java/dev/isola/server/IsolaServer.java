@@ -1,0 +1,176 @@
+package dev.isola.server;
+
+import dev.isola.engine.Log;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Gate;
+import dev.isola.server.route.Routes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.VirtualThreads;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/** The server: one port, a virtual thread for every request. */
+public final class IsolaServer implements AutoCloseable {
+  private static final int LARGEST_HEAD = 16 * 1024;
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Server jetty;
+  private final ServerConnector connector;
+  private final Entrance entrance;
+  private final String host;
+
+  private IsolaServer(Server jetty, ServerConnector connector, Entrance entrance, String host) {
+    this.jetty = jetty;
+    this.connector = connector;
+    this.entrance = entrance;
+    this.host = host;
+  }
+
+  /**
+   * Where a server listens.
+   *
+   * @param port 0 for any that is free
+   * @param idle how long a connection may be silent between and within requests
+   */
+  public record Address(String host, int port, Duration idle) {
+    public static Address of(String host, int port) {
+      return new Address(host, port, Duration.ofSeconds(30));
+    }
+  }
+
+  /**
+   * Opens the port.
+   *
+   * @throws dev.isola.spi.error.ProviderUnavailable when that is not possible
+   * @throws dev.isola.spi.error.InvalidRequest when others than this machine could come in and
+   *     there is no key
+   */
+  public static IsolaServer open(
+      Address address, Routes routes, Gate gate, ApiKeys keys, AccessLog requests, Log log) {
+    if (keys.isEmpty() && !Gate.isLoopback(address.host())) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "there is no key, and " + address.host() + " can be reached from outside",
+              "set ISOLA_API_KEY, or start once on 127.0.0.1, where a first key is made")
+          .exception();
+    }
+    QueuedThreadPool threads = new QueuedThreadPool(64, 4);
+    threads.setName("isola-http");
+    threads.setDaemon(true);
+    threads.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("isola-http-"));
+    Server jetty = new Server(threads);
+    HttpConfiguration http = new HttpConfiguration();
+    http.setSendServerVersion(false);
+    http.setRequestHeaderSize(LARGEST_HEAD);
+    ServerConnector connector = new ServerConnector(jetty, 1, 1, new HttpConnectionFactory(http));
+    connector.setHost(address.host());
+    connector.setPort(address.port());
+    connector.setIdleTimeout(address.idle().toMillis());
+    connector.setAcceptQueueSize(1024);
+    jetty.addConnector(connector);
+    Entrance entrance = new Entrance(routes, gate, keys, IsolaServer::requestId, requests, log);
+    jetty.setHandler(entrance);
+    jetty.setErrorHandler(IsolaServer::refuse);
+    IsolaServer server = new IsolaServer(jetty, connector, entrance, address.host());
+    server.start(address);
+    return server;
+  }
+
+  private void start(Address address) {
+    try {
+      jetty.start();
+    } catch (Exception e) {
+      stop();
+      String why = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "port " + address.port() + " of " + address.host() + " cannot be opened: " + why,
+              "choose another with --port or --host, or end who has it")
+          .exception(e);
+    }
+  }
+
+  private static String requestId() {
+    byte[] bytes = new byte[8];
+    RANDOM.nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
+  }
+
+  /** Answers what is not HTTP as we speak it, before there is a request that could be routed. */
+  private static boolean refuse(Request request, Response response, Callback callback)
+      throws IOException {
+    String id = requestId();
+    boolean theirs = HttpStatus.isClientError(response.getStatus());
+    Problem problem =
+        theirs
+            ? Problem.of(
+                Fault.of(
+                    ErrorCode.INVALID_REQUEST,
+                    "this is not a request that can be read",
+                    "check its line and headers; heads are at most " + LARGEST_HEAD + " bytes"),
+                id)
+            : Problem.of(new IllegalStateException(), id);
+    response.getHeaders().put("X-Request-Id", id);
+    JettyExchange.whole(
+        response, problem.status(), Problem.MEDIA_TYPE, JsonText.of(problem.body()));
+    callback.succeeded();
+    return true;
+  }
+
+  /** Returns where it listens, as a person would write it. */
+  public String url() {
+    String name = host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
+    return "http://" + name + ":" + port();
+  }
+
+  public int port() {
+    return connector.getLocalPort();
+  }
+
+  public InetSocketAddress address() {
+    return new InetSocketAddress(host, port());
+  }
+
+  /**
+   * Lets nobody in any more, and waits up to {@code patience} for who is in; then ends them.
+   * Streams of events end at once: their readers know where to go on.
+   */
+  public void close(Duration patience) {
+    entrance.end();
+    connector.close();
+    long until = System.nanoTime() + patience.toNanos();
+    while (entrance.busy() > 0 && System.nanoTime() < until) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+    }
+    entrance.interrupt();
+    stop();
+  }
+
+  @Override
+  public void close() {
+    close(Duration.ZERO);
+  }
+
+  private void stop() {
+    try {
+      jetty.stop();
+    } catch (Exception e) {
+      throw new IllegalStateException("the server cannot be stopped", e);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package dev.isola.server;
+
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Violation;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Bodies in JSON, in and out. */
+public final class JsonText {
+  /** The largest body that is read into memory. */
+  public static final int LARGEST = 1 << 20;
+
+  private static final JsonMapper JSON =
+      JsonMapper.builder()
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .build();
+  private static final TypeReference<Object> ANYTHING = new TypeReference<>() {};
+
+  private JsonText() {}
+
+  public static byte[] of(Object value) {
+    return JSON.writeValueAsBytes(value);
+  }
+
+  /** Reads a body and refuses it with everything that is wrong with it. */
+  static Map<String, Object> read(InputStream in, Route.Body.Json wanted, List<Violation> problems)
+      throws IOException {
+    byte[] bytes = in.readNBytes(LARGEST + 1);
+    if (bytes.length > LARGEST) {
+      throw refused("the body is larger than " + LARGEST + " bytes", "send large content as files");
+    }
+    Object value = bytes.length == 0 && !wanted.required() ? Map.of() : parsed(bytes);
+    wanted.shape().check("", value, problems);
+    if (!problems.isEmpty()) {
+      throw Query.refused(new ArrayList<>(problems));
+    }
+    Map<String, Object> body = new LinkedHashMap<>();
+    ((Map<?, ?>) value)
+        .forEach(
+            (name, each) -> {
+              if (each != null) {
+                body.put(String.valueOf(name), each);
+              }
+            });
+    return body;
+  }
+
+  private static Object parsed(byte[] bytes) {
+    try {
+      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+      Object value = JSON.readValue(text, ANYTHING);
+      if (value == null) {
+        throw refused("the body is null", "send a JSON object");
+      }
+      return value;
+    } catch (CharacterCodingException e) {
+      throw refused("the body is not UTF-8", "send JSON in UTF-8");
+    } catch (JacksonException e) {
+      var place = e.getLocation();
+      throw refused(
+          "the body is not JSON"
+              + (place == null || place.getLineNr() < 1
+                  ? ""
+                  : ": line " + place.getLineNr() + ", column " + place.getColumnNr()),
+          "send one JSON object, each name once");
+    }
+  }
+
+  private static SandboxException refused(String what, String remedy) {
+    return Fault.of(ErrorCode.INVALID_REQUEST, what, remedy).exception();
+  }
+}

@@ -1,0 +1,49 @@
+package dev.isola.server;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * An error as RFC 9457 writes it. Its status follows from the exception's code and nothing else.
+ */
+record Problem(int status, Map<String, Object> body) {
+  static final String MEDIA_TYPE = "application/problem+json";
+
+  /** Returns what a caller is told. Of what nobody foresaw it is told nothing but where to look. */
+  static Problem of(Throwable thrown, String requestId) {
+    return thrown instanceof SandboxException known
+        ? of(known.fault(), requestId)
+        : of(
+            Fault.of(
+                ErrorCode.INTERNAL,
+                "something went wrong in Isola",
+                "report it with the request id; the server's log has the rest"),
+            requestId);
+  }
+
+  static Problem of(Fault fault, String requestId) {
+    Map<String, Object> body = new LinkedHashMap<>();
+    body.put("type", "urn:isola:error:" + fault.code().name());
+    body.put("title", title(fault.code()));
+    body.put("status", fault.code().status());
+    body.put("detail", fault.what());
+    body.put("code", fault.code().name());
+    body.put("category", fault.code().category().name());
+    body.put("remedy", fault.remedy().isEmpty() ? "try again" : fault.remedy());
+    body.put("requestId", requestId);
+    fault.sandbox().ifPresent(id -> body.put("sandbox", id.value()));
+    if (!fault.context().isEmpty()) {
+      body.put("context", fault.context());
+    }
+    return new Problem(fault.code().status(), body);
+  }
+
+  private static String title(ErrorCode code) {
+    String words = code.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    return Character.toUpperCase(words.charAt(0)) + words.substring(1);
+  }
+}

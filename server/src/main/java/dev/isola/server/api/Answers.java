@@ -1,0 +1,96 @@
+package dev.isola.server.api;
+
+import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.spec.SpecDocument;
+import dev.isola.store.SandboxEntry;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Things as they are answered; {@link Shapes} describes them. */
+final class Answers {
+  private Answers() {}
+
+  static Map<String, Object> sandbox(SandboxEntry entry) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", entry.id().value());
+    json.put("state", word(entry.state()));
+    json.put("provider", entry.provider());
+    json.put("isolation", word(entry.isolation()));
+    json.put("warm", entry.warm());
+    json.put(
+        "attempts",
+        entry.attempts().stream()
+            .map(
+                one ->
+                    Map.of(
+                        "provider", one.provider(),
+                        "reason", one.reason(),
+                        "at", one.at().toString()))
+            .toList());
+    json.put("createdAt", entry.createdAt().toString());
+    json.put("lastActivity", entry.lastActivity().toString());
+    entry.expiresAt().ifPresent(at -> json.put("expiresAt", at.toString()));
+    entry.idleTimeout().ifPresent(time -> json.put("idleTimeoutSeconds", time.toSeconds()));
+    entry.cause().ifPresent(cause -> json.put("cause", cause));
+    json.put("tags", entry.labels());
+    json.put("spec", SpecDocument.toMap(SpecText.read(entry.spec(), entry.id())));
+    return json;
+  }
+
+  static Map<String, Object> file(FileInfo info) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("path", info.path());
+    json.put("name", info.name());
+    json.put("type", word(info.type()));
+    json.put("mode", String.format(Locale.ROOT, "%04o", info.mode()));
+    json.put("size", info.size());
+    json.put("uid", info.uid());
+    json.put("gid", info.gid());
+    json.put("owner", info.owner());
+    json.put("group", info.group());
+    json.put("modifiedAt", info.modifiedAt().toString());
+    info.linkTarget().ifPresent(target -> json.put("linkTarget", target));
+    return json;
+  }
+
+  static Map<String, Object> exit(Exit exit) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    switch (exit) {
+      case Exit.Exited(int code) -> {
+        json.put("kind", "exited");
+        json.put("code", code);
+      }
+      case Exit.Signaled(var signal) -> {
+        json.put("kind", "signaled");
+        json.put("signal", signal.name());
+        json.put("number", signal.number());
+      }
+      case Exit.TimedOut(Duration after) -> {
+        json.put("kind", "timedOut");
+        json.put("afterMs", after.toMillis());
+      }
+      case Exit.OutOfMemory() -> json.put("kind", "outOfMemory");
+      case Exit.Lost(String why) -> {
+        json.put("kind", "lost");
+        json.put("why", why);
+      }
+    }
+    return json;
+  }
+
+  static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  static List<String> words(Iterable<? extends Enum<?>> constants) {
+    List<String> words = new java.util.ArrayList<>();
+    constants.forEach(one -> words.add(word(one)));
+    words.sort(null);
+    return words;
+  }
+}

@@ -1,0 +1,37 @@
+package dev.isola.server.api;
+
+import dev.isola.server.Serving;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Routes;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+
+/** The whole table. A route that is not in here does not exist. */
+public final class Api {
+  private Api() {}
+
+  /**
+   * @param standardProvider for orders that name none
+   * @param version of this Isola
+   */
+  public static Routes routes(
+      Serving serving, ApiKeys keys, String standardProvider, String version) {
+    AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
+    List<Route> all =
+        Stream.of(
+                new SystemRoutes(serving, table::get, version).routes(),
+                new SandboxRoutes(serving, standardProvider).routes(),
+                new ExecRoutes(serving).routes(),
+                new ExecutionRoutes(serving).routes(),
+                new FileRoutes(serving).routes(),
+                new EventRoutes(serving).routes(),
+                new ProviderRoutes(serving).routes(),
+                new KeyRoutes(keys).routes())
+            .flatMap(List::stream)
+            .toList();
+    table.set(all);
+    return new Routes(all);
+  }
+}

@@ -1,0 +1,87 @@
+package dev.isola.server.api;
+
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.Violation;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A command in the body of a request. */
+final class CommandBody {
+  private static final int LONGEST = 1 << 20;
+
+  /** A week; a command that runs longer is better off in the background without a limit. */
+  private static final long LONGEST_MS = 604_800_000;
+
+  static final Shape.Obj SHAPE =
+      new Shape.Obj(
+          Field.of("command", new Shape.Filled(LONGEST), "for /bin/sh -c; or else argv"),
+          Field.of(
+              "argv",
+              new Shape.ListOf(new Shape.Text(LONGEST, ""), 10_000),
+              "a program and its arguments, literally; or else command"),
+          Field.of("env", Shapes.TEXTS, "added to the sandbox's own"),
+          Field.of("cwd", Shapes.PATH, "the working folder"),
+          Field.of("user", Shapes.WORD, "who it runs as"),
+          Field.of("timeoutMs", new Shape.Whole(1, LONGEST_MS), "then its whole tree is killed"),
+          Field.of("tag", Shapes.WORD, "a name of the caller's"));
+
+  private CommandBody() {}
+
+  static Command read(Map<String, Object> body) {
+    Object shell = body.get("command");
+    Object argv = body.get("argv");
+    if ((shell == null) == (argv == null)) {
+      throw Query.refused(
+          List.of(
+              new Violation(
+                  "command",
+                  shell == null ? "is missing, and so is argv" : "is given beside argv")));
+    }
+    Command command;
+    if (shell instanceof String text) {
+      command = Command.shell(text);
+    } else if (argv instanceof List<?> list && !list.isEmpty()) {
+      List<String> words = list.stream().map(String::valueOf).toList();
+      command = Command.argv(words.getFirst(), words.subList(1, words.size()));
+    } else {
+      throw Query.refused(List.of(new Violation("argv", "is empty")));
+    }
+    if (body.get("env") instanceof Map<?, ?> env) {
+      Map<String, String> texts = new LinkedHashMap<>();
+      env.forEach((name, value) -> texts.put(String.valueOf(name), String.valueOf(value)));
+      command = command.withEnv(texts);
+    }
+    if (body.get("cwd") instanceof String cwd) {
+      command = command.withCwd(cwd);
+    }
+    if (body.get("user") instanceof String user) {
+      command = command.withUser(user);
+    }
+    if (body.get("timeoutMs") instanceof Number time) {
+      command = command.withTimeout(Duration.ofMillis(time.longValue()));
+    }
+    if (body.get("tag") instanceof String tag) {
+      command = command.withTag(tag);
+    }
+    return command;
+  }
+
+  /** Returns the bytes of a text or {@code {"base64": ...}}. */
+  static byte[] bytes(String field, Object content) {
+    if (content instanceof String text) {
+      return text.getBytes(StandardCharsets.UTF_8);
+    }
+    try {
+      return Base64.getDecoder().decode(String.valueOf(((Map<?, ?>) content).get("base64")));
+    } catch (IllegalArgumentException e) {
+      throw Query.refused(List.of(new Violation(field + ".base64", "is not base64")));
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package dev.isola.server.api;
+
+import dev.isola.engine.event.EventLog;
+import dev.isola.server.Serving;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Shape;
+import dev.isola.spi.SandboxId;
+import dev.isola.store.Event;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What happens to sandboxes, as it happens. */
+record EventRoutes(Serving serving) {
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final TypeReference<Object> ANYTHING = new TypeReference<>() {};
+  private static final int AT_ONCE = 100;
+  private static final Duration LOOK_UP = Duration.ofMillis(500);
+
+  List<Route> routes() {
+    return List.of(
+        Route.of(
+                "GET",
+                "/api/v1/events",
+                "followEvents",
+                "Follows events: spawn, ready, stateChange, resourceWarning, error, terminate. The"
+                    + " id of each is its number; who comes back with it misses nothing.")
+            .takes(
+                Parameter.query("sandbox", new Shape.Filled(32), "of one sandbox only"),
+                Parameter.query("after", Shapes.COUNT, "a number; from now on when absent"),
+                Parameter.header("Last-Event-ID", Shapes.COUNT, "instead of after"))
+            .answers(Answer.of("text/event-stream", "events, without end"))
+            .by(this::follow));
+  }
+
+  private void follow(Exchange exchange) throws IOException {
+    Optional<SandboxId> sandbox = exchange.query("sandbox").map(SandboxId::new);
+    EventLog events = serving.engine().events();
+    long number =
+        exchange
+            .header("Last-Event-ID")
+            .or(() -> exchange.query("after"))
+            .map(Long::parseLong)
+            .orElseGet(events::last);
+    try (Sse sse = Sse.begin(exchange)) {
+      long spoke = System.nanoTime();
+      while (!exchange.ending()) {
+        for (Event event : events.await(number, AT_ONCE, LOOK_UP)) {
+          number = event.number();
+          if (sandbox.isEmpty() || sandbox.equals(event.sandbox())) {
+            sse.send(event.type(), Long.toString(number), json(event));
+            spoke = System.nanoTime();
+          }
+        }
+        if (System.nanoTime() - spoke > Sse.BREATH.toNanos()) {
+          sse.breathe();
+          spoke = System.nanoTime();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the server ends
+    }
+  }
+
+  private static Map<String, Object> json(Event event) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("number", event.number());
+    json.put("type", event.type());
+    json.put("at", event.at().toString());
+    event.sandbox().ifPresent(id -> json.put("sandbox", id.value()));
+    json.put("data", JSON.readValue(event.data(), ANYTHING));
+    return json;
+  }
+}

@@ -1,0 +1,128 @@
+package dev.isola.server.api;
+
+import dev.isola.server.Serving;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.exec.CapturedOutput;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.OutputLimit;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Commands that are waited for. */
+record ExecRoutes(Serving serving) {
+  private static final int USUAL_OUTPUT = 1 << 20;
+  private static final int MOST_OUTPUT = 8 << 20;
+  private static final Shape ENCODING = new Shape.Choice(List.of("utf8", "base64"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of(
+                "POST",
+                "/api/v1/sandboxes/{id}/exec",
+                "exec",
+                "Runs a command to its end. It is killed when the caller goes away.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID)
+            .takes(
+                new Body.Json(
+                    CommandBody.SHAPE.and(
+                        Field.of("stdin", new Shape.Content(1 << 20), "its input"),
+                        Field.of(
+                            "outputLimit",
+                            new Shape.Whole(0, MOST_OUTPUT),
+                            "bytes of each channel that are kept, half from each end; 1 MiB"),
+                        Field.of("encoding", ENCODING, "of stdout and stderr; utf8")),
+                    true))
+            .answers(Answer.json(200, result()))
+            .by(this::exec));
+  }
+
+  private static Shape result() {
+    return new Shape.Obj(
+        Field.needed("stdout", Shapes.TEXT, "what it wrote, in the encoding"),
+        Field.needed("stderr", Shapes.TEXT, "what it wrote, in the encoding"),
+        Field.needed("encoding", ENCODING, "of both; in utf8 what is not UTF-8 becomes U+FFFD"),
+        Field.needed("exitCode", new Shape.Whole(0, 255), "as a shell shows it"),
+        Field.of("signal", Shapes.WORD, "that ended it"),
+        Field.needed("exit", new Shape.Document(Map.of("type", "object")), "how it ended"),
+        Field.needed("command", Shapes.TEXT, "as a person would type it"),
+        Field.needed("durationMs", Shapes.COUNT, "as the sandbox measured it"),
+        Field.needed("timedOut", Shapes.FLAG, "whether it ran into timeoutMs"),
+        Field.needed("truncated", Shapes.FLAG, "whether output between the ends was dropped"),
+        Field.needed("stdoutBytes", Shapes.COUNT, "all that it wrote"),
+        Field.needed("stderrBytes", Shapes.COUNT, "all that it wrote"),
+        Field.needed("limitsMet", new Shape.ListOf(Shapes.WORD, 20), "limits of the sandbox"));
+  }
+
+  private void exec(Exchange exchange) throws IOException {
+    Map<String, Object> body = exchange.body();
+    Command command = CommandBody.read(body);
+    boolean base64 = "base64".equals(body.get("encoding"));
+    int kept = body.get("outputLimit") instanceof Number limit ? limit.intValue() : USUAL_OUTPUT;
+    OutputLimit limit = new OutputLimit(kept - kept / 2, kept / 2);
+    Object input = body.get("stdin");
+    byte[] stdin = input == null ? new byte[0] : CommandBody.bytes("stdin", input);
+    Sandbox sandbox = serving.engine().sandbox(SandboxRoutes.id(exchange));
+    ExecResult result;
+    try (var _ = exchange.whileWanted()) {
+      Execution execution = sandbox.start(input == null ? command : command.withStdin());
+      if (input != null) {
+        Thread.ofVirtual().name("isola-stdin").start(() -> feed(execution, stdin));
+      }
+      result = ExecResult.collect(execution, command, limit);
+    }
+    exchange.json(200, json(result, base64));
+  }
+
+  private static void feed(Execution execution, byte[] stdin) {
+    try (OutputStream out = execution.stdin()) {
+      out.write(stdin);
+    } catch (IOException e) {
+      // The command has ended or wants no input; its result says the rest.
+    }
+  }
+
+  static Map<String, Object> json(ExecResult result, boolean base64) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("stdout", text(result.stdout(), base64));
+    json.put("stderr", text(result.stderr(), base64));
+    json.put("encoding", base64 ? "base64" : "utf8");
+    json.put("exitCode", result.exitCode());
+    if (result.exit() instanceof Exit.Signaled(var signal)) {
+      json.put("signal", signal.name());
+    }
+    json.put("exit", Answers.exit(result.exit()));
+    json.put("command", result.command());
+    json.put("durationMs", result.duration().toMillis());
+    json.put("timedOut", result.timedOut());
+    json.put("truncated", result.stdout().truncated() || result.stderr().truncated());
+    json.put("stdoutBytes", result.stdout().total());
+    json.put("stderrBytes", result.stderr().total());
+    json.put("limitsMet", Answers.words(result.limitsMet()));
+    return json;
+  }
+
+  private static String text(CapturedOutput output, boolean base64) {
+    if (!base64) {
+      return output.text();
+    }
+    byte[] both = new byte[output.head().size() + output.tail().size()];
+    System.arraycopy(output.head().toArray(), 0, both, 0, output.head().size());
+    System.arraycopy(output.tail().toArray(), 0, both, output.head().size(), output.tail().size());
+    return Base64.getEncoder().encodeToString(both);
+  }
+}

@@ -1,0 +1,278 @@
+package dev.isola.server.api;
+
+import dev.isola.server.Serving;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.ExecutionInfo;
+import dev.isola.spi.exec.Signal;
+import dev.isola.spi.spec.Violation;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Commands in the background: started, listed, signalled, fed, followed. */
+record ExecutionRoutes(Serving serving) {
+  private static final String TEMPLATE = "/api/v1/sandboxes/{id}/executions";
+  private static final Parameter EXECUTION =
+      Parameter.path("execution", new Shape.Filled(64), "the id of the execution");
+
+  private static final Shape.Obj INFO =
+      new Shape.Obj(
+          Field.needed("id", Shapes.WORD, "names it within its sandbox"),
+          Field.needed("pid", Shapes.COUNT, "as the sandbox sees it"),
+          Field.of("tag", Shapes.WORD, "the caller's own"),
+          Field.needed("argv", new Shape.ListOf(Shapes.TEXT, 10_001), "what runs"),
+          Field.of("cwd", Shapes.PATH, "its working folder"),
+          Field.of("user", Shapes.WORD, "who it runs as"),
+          Field.needed("startedAt", Shapes.TIME, "when"),
+          Field.needed("running", Shapes.FLAG, "whether it has not ended"),
+          Field.needed("firstOffset", Shapes.COUNT, "the oldest output that is kept"),
+          Field.needed("endOffset", Shapes.COUNT, "where the output ends for now"),
+          Field.of("exit", new Shape.Document(Map.of("type", "object")), "how it ended"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("POST", TEMPLATE, "startExecution", "Starts a command in the background.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID)
+            .takes(
+                new Body.Json(
+                    CommandBody.SHAPE.and(
+                        Field.of("stdin", Shapes.FLAG, "whether its input stays open; false")),
+                    true))
+            .answers(
+                Answer.json(
+                    201,
+                    new Shape.Obj(
+                        Field.needed("id", Shapes.WORD, "names it within its sandbox"),
+                        Field.needed("pid", Shapes.COUNT, "as the sandbox sees it"))))
+            .by(this::start),
+        Route.of("GET", TEMPLATE, "listExecutions", "Lists what runs and what ended lately.")
+            .takes(Shapes.ID)
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed(
+                            "executions", new Shape.ListOf(INFO, 10_000), "oldest first"))))
+            .by(
+                exchange ->
+                    exchange.json(
+                        200,
+                        Map.of(
+                            "executions",
+                            attaching(exchange).executions().stream()
+                                .map(ExecutionRoutes::json)
+                                .toList()))),
+        Route.of("GET", TEMPLATE + "/{execution}", "getExecution", "Describes an execution.")
+            .takes(Shapes.ID, EXECUTION)
+            .answers(Answer.json(200, INFO))
+            .by(exchange -> exchange.json(200, json(info(exchange)))),
+        Route.of("POST", TEMPLATE + "/{execution}/signal", "signal", "Signals an execution.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID, EXECUTION)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed(
+                            "signal",
+                            Shapes.WORD,
+                            "TERM, SIGTERM or 15; KILL kills the whole tree")),
+                    true))
+            .by(this::signal),
+        Route.of(
+                "POST",
+                TEMPLATE + "/{execution}/stdin",
+                "writeStdin",
+                "Writes to the input of an execution.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID, EXECUTION)
+            .takes(Parameter.query("close", Shapes.FLAG, "end of file after that; false"))
+            .takes(new Body.Stream("application/octet-stream"))
+            .by(this::stdin),
+        Route.of(
+                "GET",
+                TEMPLATE + "/{execution}/output",
+                "followOutput",
+                "Follows the output: events output, gap, exit; the id of each is the offset after"
+                    + " it.")
+            .takes(
+                Shapes.ID,
+                EXECUTION,
+                Parameter.query("offset", Shapes.COUNT, "where to begin; 0 when absent"),
+                Parameter.header(
+                    "Last-Event-ID", Shapes.COUNT, "where to go on, instead of offset"))
+            .answers(Answer.of("text/event-stream", "the output, until the command has ended"))
+            .by(this::output));
+  }
+
+  private Attaching attaching(Exchange exchange) {
+    SandboxId id = SandboxRoutes.id(exchange);
+    return attaching(id, serving.engine().sandbox(id));
+  }
+
+  private Attaching attaching(SandboxId id, Sandbox sandbox) {
+    return sandbox
+        .as(Attaching.class)
+        .orElseThrow(
+            () -> Capability.unsupported(serving.engine().entry(id).provider(), "attaching"));
+  }
+
+  private static ExecutionId execution(Exchange exchange) {
+    try {
+      return new ExecutionId(exchange.path("execution"));
+    } catch (IllegalArgumentException e) {
+      throw notFound(exchange);
+    }
+  }
+
+  private static SandboxException notFound(Exchange exchange) {
+    return Fault.of(
+            ErrorCode.EXECUTION_NOT_FOUND,
+            "there is no such execution in sandbox " + SandboxRoutes.id(exchange),
+            "list the executions of the sandbox")
+        .sandbox(SandboxRoutes.id(exchange))
+        .exception();
+  }
+
+  private ExecutionInfo info(Exchange exchange) {
+    ExecutionId id = execution(exchange);
+    return attaching(exchange).executions().stream()
+        .filter(one -> one.id().equals(id))
+        .findFirst()
+        .orElseThrow(() -> notFound(exchange));
+  }
+
+  private void start(Exchange exchange) throws IOException {
+    Command command = CommandBody.read(exchange.body());
+    if (Boolean.TRUE.equals(exchange.body().get("stdin"))) {
+      command = command.withStdin();
+    }
+    SandboxId id = SandboxRoutes.id(exchange);
+    Sandbox sandbox = serving.engine().sandbox(id);
+    attaching(id, sandbox); // nobody could find it again otherwise
+    try (Execution execution = sandbox.start(command)) {
+      exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
+    }
+  }
+
+  private void signal(Exchange exchange) throws IOException {
+    Signal signal =
+        Signal.parse(exchange.text("signal"))
+            .orElseThrow(
+                () ->
+                    Query.refused(
+                        List.of(new Violation("signal", "is not a signal such as TERM or 15"))));
+    try (Execution execution = attached(exchange)) {
+      if (signal.equals(Signal.KILL)) {
+        execution.kill();
+      } else {
+        execution.signal(signal);
+      }
+    }
+    exchange.empty();
+  }
+
+  /** Attaches behind all output: only input or a signal is wanted. */
+  private Execution attached(Exchange exchange) {
+    ExecutionInfo info = info(exchange);
+    return attaching(exchange).attach(info.id(), info.endOffset());
+  }
+
+  private void stdin(Exchange exchange) throws IOException {
+    boolean close = exchange.query("close").map(Boolean::parseBoolean).orElse(false);
+    try (Execution execution = attached(exchange)) {
+      // A command that is attached to is held back unless its output is read.
+      Thread reader = Thread.ofVirtual().name("isola-drain").start(() -> drain(execution));
+      try {
+        OutputStream in = execution.stdin();
+        copy(exchange, in);
+        in.flush();
+        if (close) {
+          in.close();
+        }
+      } finally {
+        reader.interrupt();
+      }
+    }
+    exchange.empty();
+  }
+
+  private static void drain(Execution execution) {
+    try {
+      while (execution.read().isPresent()) {
+        // Whoever wants it follows it.
+      }
+    } catch (SandboxException e) {
+      // The input was written, or cannot be: whoever writes it finds out.
+    }
+  }
+
+  private static void copy(Exchange exchange, OutputStream in) throws IOException {
+    byte[] buffer = new byte[16 * 1024];
+    var content = exchange.content();
+    for (int read = content.read(buffer); read >= 0; read = content.read(buffer)) {
+      try {
+        in.write(buffer, 0, read);
+      } catch (IOException e) {
+        throw Fault.of(
+                ErrorCode.ILLEGAL_STATE,
+                "the execution takes no input: it has ended or closed it",
+                "look at how it ended")
+            .exception(e);
+      }
+    }
+  }
+
+  private void output(Exchange exchange) throws IOException {
+    ExecutionInfo info = info(exchange);
+    long offset =
+        exchange
+            .header("Last-Event-ID")
+            .or(() -> exchange.query("offset"))
+            .map(Long::parseLong)
+            .orElse(0L);
+    if (offset > info.endOffset()) {
+      throw Query.refused(List.of(new Violation("offset", "is behind the end of the output")));
+    }
+    try (OutputFeed feed =
+        OutputFeed.of(attaching(exchange).attach(info.id(), offset), exchange::ending)) {
+      feed.follow(exchange, offset);
+    }
+  }
+
+  private static Map<String, Object> json(ExecutionInfo info) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", info.id().value());
+    json.put("pid", info.pid());
+    info.tag().ifPresent(tag -> json.put("tag", tag));
+    json.put("argv", info.argv());
+    info.cwd().ifPresent(cwd -> json.put("cwd", cwd));
+    info.user().ifPresent(user -> json.put("user", user));
+    json.put("startedAt", info.startedAt().toString());
+    json.put("running", info.running());
+    json.put("firstOffset", info.firstOffset());
+    json.put("endOffset", info.endOffset());
+    info.exit().ifPresent(exit -> json.put("exit", Answers.exit(exit)));
+    return json;
+  }
+}

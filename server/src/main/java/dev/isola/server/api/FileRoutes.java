@@ -1,0 +1,295 @@
+package dev.isola.server.api;
+
+import dev.isola.server.JsonText;
+import dev.isola.server.Serving;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.spec.Violation;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The files of a sandbox. Content is never held whole, in neither direction. */
+record FileRoutes(Serving serving) {
+  private static final String TEMPLATE = "/api/v1/sandboxes/{id}/files";
+  private static final String BYTES = "application/octet-stream";
+  private static final String TAR = "application/x-tar";
+  private static final int BUFFER = 64 * 1024;
+  private static final int USUAL_LIST = 10_000;
+  private static final Parameter PATH =
+      Parameter.query("path", Shapes.PATH, "inside the sandbox").needed();
+  private static final Parameter LIMIT =
+      Parameter.query("limit", new Shape.Whole(1, 100_000), "how many; 10000 when absent");
+  private static final Shape MODE = new Shape.Filled(5);
+  private static final Shape LIST =
+      new Shape.Obj(
+          Field.needed("entries", new Shape.ListOf(Shapes.FILE, 100_000), "what was found"),
+          Field.needed("truncated", Shapes.FLAG, "whether there is more than limit"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("GET", TEMPLATE + "/content", "readFile", "Reads a file, or a range of it.")
+            .takes(
+                Shapes.ID,
+                PATH,
+                Parameter.header("Range", new Shape.Filled(64), "bytes=FIRST-LAST, one range"))
+            .answers(Answer.of(BYTES, "the content; 206 for a range"))
+            .by(this::read),
+        Route.of(
+                "PUT",
+                TEMPLATE + "/content",
+                "writeFile",
+                "Writes a file; it appears whole or not at all, parents are made.")
+            .needs(Scope.USE)
+            .takes(
+                Shapes.ID,
+                PATH,
+                Parameter.query("mode", MODE, "permission bits, such as 0644"),
+                Parameter.query("user", Shapes.WORD, "whose rights are used"),
+                Parameter.query("exclusive", Shapes.FLAG, "fail when it is there; false"),
+                Parameter.query("append", Shapes.FLAG, "add to its end; never atomic; false"))
+            .takes(new Body.Stream(BYTES))
+            .answers(Answer.json(200, Shapes.FILE))
+            .by(this::write),
+        Route.of("GET", TEMPLATE + "/stat", "statFile", "Describes a file; a link itself.")
+            .takes(Shapes.ID, PATH)
+            .answers(Answer.json(200, Shapes.FILE))
+            .by(exchange -> exchange.json(200, Answers.file(files(exchange).stat(path(exchange))))),
+        Route.of("GET", TEMPLATE, "listFiles", "Lists a folder.")
+            .takes(
+                Shapes.ID,
+                PATH,
+                Parameter.query("depth", new Shape.Whole(0, 1000), "levels; 0 for all; 1"),
+                LIMIT)
+            .answers(Answer.json(200, LIST))
+            .by(
+                exchange -> {
+                  int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
+                  list(exchange, files(exchange).list(path(exchange), depth));
+                }),
+        Route.of("GET", TEMPLATE + "/glob", "globFiles", "Finds files by a pattern.")
+            .takes(
+                Shapes.ID,
+                PATH,
+                Parameter.query("pattern", Shapes.PATH, "*, ?, [a-z], **").needed(),
+                LIMIT)
+            .answers(Answer.json(200, LIST))
+            .by(
+                exchange ->
+                    list(
+                        exchange,
+                        files(exchange)
+                            .glob(path(exchange), exchange.query("pattern").orElseThrow()))),
+        Route.of("DELETE", TEMPLATE, "removeFile", "Removes a file, a link or a folder.")
+            .needs(Scope.USE)
+            .takes(
+                Shapes.ID, PATH, Parameter.query("recursive", Shapes.FLAG, "a whole tree; false"))
+            .by(
+                exchange -> {
+                  files(exchange).remove(path(exchange), exchange.query("recursive").equals(TRUE));
+                  exchange.empty();
+                }),
+        Route.of("POST", TEMPLATE + "/folder", "makeFolder", "Makes a folder and its parents.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed("path", Shapes.PATH, "inside the sandbox"),
+                        Field.of("mode", MODE, "permission bits; 0755")),
+                    true))
+            .by(
+                exchange -> {
+                  int mode = mode(exchange.body().get("mode")).orElse(0755);
+                  files(exchange).makeFolder(exchange.text("path"), mode);
+                  exchange.empty();
+                }),
+        Route.of("POST", TEMPLATE + "/move", "moveFile", "Moves or renames.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed("from", Shapes.PATH, "what is there"),
+                        Field.needed("to", Shapes.PATH, "where it goes"),
+                        Field.of("replace", Shapes.FLAG, "what is in the way; false")),
+                    true))
+            .by(
+                exchange -> {
+                  files(exchange)
+                      .move(
+                          exchange.text("from"),
+                          exchange.text("to"),
+                          Boolean.TRUE.equals(exchange.body().get("replace")));
+                  exchange.empty();
+                }),
+        Route.of("POST", TEMPLATE + "/mode", "changeMode", "Changes the permission bits.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed("path", Shapes.PATH, "inside the sandbox"),
+                        Field.needed("mode", MODE, "such as 0755")),
+                    true))
+            .by(
+                exchange -> {
+                  int mode = mode(exchange.body().get("mode")).orElseThrow();
+                  files(exchange).changeMode(exchange.text("path"), mode);
+                  exchange.empty();
+                }),
+        Route.of("GET", TEMPLATE + "/tree", "exportTree", "Packs a folder as a tar archive.")
+            .takes(
+                Shapes.ID,
+                PATH,
+                Parameter.query("exclude", Shapes.PATH, "a pattern of what to leave out")
+                    .repeated())
+            .answers(Answer.of(TAR, "the archive"))
+            .by(this::export),
+        Route.of("PUT", TEMPLATE + "/tree", "importTree", "Unpacks a tar archive into a folder.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID, PATH)
+            .takes(new Body.Stream(TAR))
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("entries", Shapes.COUNT, "that it held"),
+                        Field.needed("bytes", Shapes.COUNT, "of content"))))
+            .by(this::unpack));
+  }
+
+  private static final Optional<String> TRUE = Optional.of("true");
+
+  private FileSystem files(Exchange exchange) {
+    return serving.engine().sandbox(SandboxRoutes.id(exchange)).files();
+  }
+
+  private static String path(Exchange exchange) {
+    return exchange.query("path").orElseThrow();
+  }
+
+  private static Optional<Integer> mode(@org.jspecify.annotations.Nullable Object text) {
+    if (text == null) {
+      return Optional.empty();
+    }
+    if (!((String) text).matches("0?[0-7]{3,4}")) {
+      throw Query.refused(
+          List.of(new Violation("mode", "must be three or four octal digits, such as 0644")));
+    }
+    return Optional.of(Integer.parseInt((String) text, 8));
+  }
+
+  private void read(Exchange exchange) throws IOException {
+    FileSystem files = files(exchange);
+    String path = path(exchange);
+    Optional<ByteRange> range = ByteRange.of(exchange.header("Range"));
+    Map<String, String> headers = new LinkedHashMap<>();
+    headers.put("Accept-Ranges", "bytes");
+    if (range.isPresent()) {
+      FileInfo info = files.stat(path);
+      // The size of what a link points to is not known; then all of it is sent, as it may be.
+      if (info.type() == FileType.FILE) {
+        ByteRange.Part part = range.get().within(info.size());
+        headers.put("Content-Range", part.header());
+        headers.put("Content-Length", Long.toString(part.length()));
+        send(
+            exchange,
+            206,
+            BYTES,
+            files.read(path, new ReadRange(part.first(), part.length())),
+            headers);
+        return;
+      }
+    }
+    send(exchange, 200, BYTES, files.read(path, ReadRange.ALL), headers);
+  }
+
+  private void export(Exchange exchange) throws IOException {
+    send(
+        exchange,
+        200,
+        TAR,
+        files(exchange).exportTree(path(exchange), exchange.queries("exclude")),
+        Map.of());
+  }
+
+  private static void send(
+      Exchange exchange, int status, String type, InputStream content, Map<String, String> headers)
+      throws IOException {
+    try (content) {
+      byte[] buffer = new byte[BUFFER];
+      // What cannot be read at all is an error, not half an answer.
+      int read = content.read(buffer);
+      try (OutputStream out = exchange.begin(status, type, headers)) {
+        for (; read >= 0; read = content.read(buffer)) {
+          out.write(buffer, 0, read);
+        }
+      }
+    }
+  }
+
+  private void write(Exchange exchange) throws IOException {
+    boolean append = exchange.query("append").equals(TRUE);
+    boolean exclusive = exchange.query("exclusive").equals(TRUE);
+    if (append && exclusive) {
+      throw Query.refused(List.of(new Violation("append", "excludes exclusive")));
+    }
+    WriteOptions options =
+        new WriteOptions(
+            mode(exchange.query("mode").orElse(null)),
+            exchange.query("user"),
+            !append,
+            exclusive,
+            append,
+            false);
+    FileInfo written = files(exchange).write(path(exchange), exchange.content(), options);
+    exchange.json(200, Answers.file(written));
+  }
+
+  private void unpack(Exchange exchange) throws IOException {
+    TreeSummary summary =
+        files(exchange).importTree(path(exchange), exchange.content(), TreeLimits.DEFAULT);
+    exchange.json(200, Map.of("entries", summary.entries(), "bytes", summary.bytes()));
+  }
+
+  private static void list(Exchange exchange, Stream<FileInfo> found) throws IOException {
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_LIST);
+    try (found) {
+      Iterator<FileInfo> entries = found.iterator();
+      boolean more = entries.hasNext(); // before the first byte: it may be refused
+      try (OutputStream out = exchange.begin(200, "application/json", Map.of())) {
+        out.write("{\"entries\":[".getBytes(StandardCharsets.UTF_8));
+        int count = 0;
+        for (; more && count < limit; more = entries.hasNext()) {
+          if (count++ > 0) {
+            out.write(',');
+          }
+          out.write(JsonText.of(Answers.file(entries.next())));
+        }
+        out.write(("],\"truncated\":" + more + "}").getBytes(StandardCharsets.UTF_8));
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.isola.server.api;
+
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Keys: made, listed, revoked. */
+record KeyRoutes(ApiKeys keys) {
+  private static final Shape NAME = new Shape.Filled(64);
+  private static final Shape.Obj KEY =
+      new Shape.Obj(
+          Field.needed("name", NAME, "the name in the log"),
+          Field.needed("scope", new Shape.Choice(Scope.words()), "what it allows"),
+          Field.needed("createdAt", Shapes.TIME, "when it was made"),
+          Field.of("lastUsedAt", Shapes.TIME, "when it was last shown, to the minute"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("GET", "/api/v1/keys", "listKeys", "Lists the keys, without the keys themselves.")
+            .needs(Scope.ADMIN)
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(Field.needed("keys", new Shape.ListOf(KEY, 10_000), "by name"))))
+            .by(
+                exchange ->
+                    exchange.json(
+                        200, Map.of("keys", keys.all().stream().map(KeyRoutes::json).toList()))),
+        Route.of("POST", "/api/v1/keys", "makeKey", "Makes a key. It is shown this once.")
+            .needs(Scope.ADMIN)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed("name", NAME, "letters, digits, - and _"),
+                        Field.needed("scope", new Shape.Choice(Scope.words()), "what it allows")),
+                    true))
+            .answers(Answer.json(201, KEY.and(Field.needed("key", Shapes.WORD, "the key itself"))))
+            .by(this::make),
+        Route.of("DELETE", "/api/v1/keys/{name}", "revokeKey", "Revokes a key at once.")
+            .needs(Scope.ADMIN)
+            .takes(Parameter.path("name", NAME, "of the key"))
+            .by(this::revoke));
+  }
+
+  private void make(Exchange exchange) throws IOException {
+    String name = exchange.text("name");
+    if (!name.matches("[A-Za-z0-9_-]{1,64}")) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the name of a key is 1 to 64 letters, digits, - and _",
+              "choose such a name")
+          .exception();
+    }
+    Scope scope = Scope.of(exchange.text("scope")).orElseThrow();
+    ApiKeys.Made made = keys.make(name, scope);
+    Map<String, Object> json = json(made.key());
+    json.put("key", made.secret());
+    exchange.json(201, json);
+  }
+
+  private void revoke(Exchange exchange) throws IOException {
+    if (!keys.revoke(exchange.path("name"))) {
+      throw Fault.of(ErrorCode.ROUTE_NOT_FOUND, "there is no key of that name", "list the keys")
+          .exception();
+    }
+    exchange.empty();
+  }
+
+  private static Map<String, Object> json(ApiKey key) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", key.name());
+    json.put("scope", key.scope().word());
+    json.put("createdAt", key.createdAt().toString());
+    key.lastUsedAt().ifPresent(at -> json.put("lastUsedAt", at.toString()));
+    return json;
+  }
+}

@@ -1,0 +1,164 @@
+package dev.isola.server.api;
+
+import dev.isola.engine.Standing;
+import dev.isola.engine.admission.Admission;
+import dev.isola.server.Serving;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.capability.Capability;
+import dev.isola.store.StateCount;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The providers of this installation, the warm pool, and what is left to promise. */
+record ProviderRoutes(Serving serving) {
+  private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
+  private static final Shape RESOURCES =
+      new Shape.Obj(
+          Field.needed("memoryMb", Shapes.COUNT, "memory"),
+          Field.needed("cpu", new Shape.Decimal(), "processors"));
+  private static final Shape.Obj BRIEF =
+      new Shape.Obj(
+          Field.needed("name", Shapes.WORD, "stable and unique"),
+          Field.needed(
+              "status", new Shape.Choice(List.of("healthy", "unhealthy")), "whether it works"),
+          Field.of("reason", Shapes.TEXT, "why it does not"),
+          Field.of("fix", Shapes.TEXT, "what a person does about it"),
+          Field.needed("lastCheck", Shapes.TIME, "when it was last asked"),
+          Field.needed("active", Shapes.COUNT, "sandboxes that are not destroyed"),
+          Field.needed("available", RESOURCES, "what may still be promised, to all together"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("GET", "/api/v1/providers", "listProviders", "Describes the providers.")
+            .answers(
+                Answer.json(
+                    200,
+                    list(
+                        BRIEF.and(
+                            Field.of("isolation", Shapes.WORD, "how strong the wall is"),
+                            Field.of("summary", Shapes.TEXT, "in a sentence"),
+                            Field.of(
+                                "capabilities", new Shape.ListOf(Shapes.WORD, 100), "what it can"),
+                            Field.of(
+                                "enforcedLimits", new Shape.ListOf(Shapes.WORD, 100), "of a spec"),
+                            Field.of("networks", new Shape.ListOf(Shapes.WORD, 10), "modes"),
+                            Field.of("volumes", new Shape.ListOf(Shapes.WORD, 10), "types"),
+                            Field.of("startupMs", Shapes.COUNT, "an estimate"),
+                            Field.of("cleanup", Shapes.TEXT, "how all of a sandbox goes"),
+                            Field.of(
+                                "requirements",
+                                new Shape.ListOf(OBJECT, 100),
+                                "on this machine")))))
+            .by(exchange -> answer(exchange, true)),
+        Route.of(
+                "GET",
+                "/api/v1/agent/workspaces/providers",
+                "listWorkspaceProviders",
+                "Tells how the providers stand.")
+            .answers(Answer.json(200, list(BRIEF)))
+            .by(exchange -> answer(exchange, false)),
+        Route.of("GET", "/api/v1/pool", "getPool", "Describes the warm pool.")
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("size", Shapes.COUNT, "how many are to be ready"),
+                        Field.needed("ready", Shapes.COUNT, "how many are"),
+                        Field.needed("hits", Shapes.COUNT, "orders that got a warm one"),
+                        Field.needed(
+                            "misses",
+                            new Shape.MapOf(Shapes.COUNT),
+                            "orders that did not, by why"))))
+            .by(this::pool));
+  }
+
+  private static Shape list(Shape of) {
+    return new Shape.Obj(Field.needed("providers", new Shape.ListOf(of, 1000), "by name"));
+  }
+
+  private void answer(Exchange exchange, boolean all) throws IOException {
+    Serving.Parts parts = serving.parts();
+    List<StateCount> counts = parts.engine().counts();
+    Admission.Usage usage = parts.engine().promised();
+    Map<String, Object> available = new LinkedHashMap<>();
+    available.put("memoryMb", Math.max(0, usage.free().memoryMb()));
+    available.put("cpu", Math.max(0, usage.free().milliCpu()) / 1000.0);
+    exchange.json(
+        200,
+        Map.of(
+            "providers",
+            parts.health().settled().stream()
+                .map(one -> json(one, counts, available, all))
+                .toList()));
+  }
+
+  private static Map<String, Object> json(
+      Standing standing, List<StateCount> counts, Map<String, Object> available, boolean all) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", standing.name());
+    json.put("status", standing.healthy() ? "healthy" : "unhealthy");
+    if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
+      json.put("reason", reason);
+      json.put("fix", fix);
+    }
+    json.put("lastCheck", standing.at().toString());
+    json.put(
+        "active",
+        counts.stream()
+            .filter(count -> count.provider().equals(standing.name()))
+            .mapToLong(StateCount::count)
+            .sum());
+    json.put("available", available);
+    if (all) {
+      standing.info().ifPresent(info -> describe(info, json));
+    }
+    return json;
+  }
+
+  private static void describe(ProviderInfo info, Map<String, Object> json) {
+    json.put("isolation", Answers.word(info.isolation()));
+    json.put("summary", info.summary());
+    json.put(
+        "capabilities", info.capabilities().stream().map(Capability::nameOf).sorted().toList());
+    json.put("enforcedLimits", Answers.words(info.support().enforcedLimits()));
+    json.put("networks", Answers.words(info.support().networkModes()));
+    json.put("volumes", Answers.words(info.support().volumeTypes()));
+    json.put("startupMs", info.startup().toMillis());
+    json.put("cleanup", info.cleanup());
+    json.put("requirements", info.requirements().stream().map(ProviderRoutes::json).toList());
+  }
+
+  private static Map<String, Object> json(Requirement requirement) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", requirement.name());
+    json.put("necessary", requirement.necessary());
+    json.put("present", requirement.present());
+    json.put("detail", requirement.detail());
+    json.put("fix", requirement.fix());
+    return json;
+  }
+
+  private void pool(Exchange exchange) throws IOException {
+    var pool = serving.engine().pool();
+    long ready =
+        serving.engine().counts().stream()
+            .filter(StateCount::pooled)
+            .mapToLong(StateCount::count)
+            .sum();
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("size", pool.size());
+    json.put("ready", ready);
+    json.put("hits", pool.tally().hits());
+    json.put("misses", pool.tally().misses());
+    exchange.json(200, json);
+  }
+}

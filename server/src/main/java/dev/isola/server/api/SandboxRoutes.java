@@ -1,0 +1,260 @@
+package dev.isola.server.api;
+
+import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.selection.Request;
+import dev.isola.server.Serving;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecDocument;
+import dev.isola.spi.spec.Violation;
+import dev.isola.spi.spec.Volume;
+import dev.isola.store.Page;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Sandboxes: made, looked at, renewed, paused, destroyed. */
+record SandboxRoutes(Serving serving, String standardProvider) {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final int USUAL_PAGE = 100;
+
+  /** What stands beside the spec in the body of an order. */
+  private static final Shape.Obj BESIDE =
+      new Shape.Obj(
+          Field.of("provider", Shapes.WORD, "a provider by name, or auto"),
+          Field.of("strictNoFallback", Shapes.FLAG, "take the provider that is named and no other"),
+          Field.of("idleTimeoutSeconds", Shapes.SECONDS, "ends it when it was not used that long"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("POST", "/api/v1/sandboxes", "createSandbox", "Makes a sandbox.")
+            .needs(Scope.USE)
+            .takes(
+                Parameter.header(
+                    "Idempotency-Key",
+                    new Shape.Filled(255),
+                    "an order that is repeated with the same key makes no second sandbox"))
+            .takes(new Body.Json(new Shape.Document(Shapes.spec(beside())), false))
+            .answers(Answer.json(201, Shapes.SANDBOX))
+            .by(this::create),
+        Route.of("GET", "/api/v1/sandboxes", "listSandboxes", "Lists sandboxes, oldest first.")
+            .takes(
+                Parameter.query("tag", new Shape.Filled(600), "NAME=VALUE; all of them match")
+                    .repeated(),
+                Parameter.query("state", Shapes.STATE, "any but destroyed when absent").repeated(),
+                Parameter.query("provider", Shapes.WORD, "who made it"),
+                Parameter.query("limit", new Shape.Whole(1, 1000), "how many; 100 when absent"),
+                Parameter.query("cursor", new Shape.Filled(256), "next of the page before"))
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("sandboxes", new Shape.ListOf(Shapes.SANDBOX, 1000), "a page"),
+                        Field.of("next", Shapes.WORD, "cursor of the next page"))))
+            .by(this::list),
+        one("GET", "", "getSandbox", "Describes a sandbox.")
+            .answers(Answer.json(200, Shapes.SANDBOX))
+            .by(exchange -> answer(exchange, serving.engine().entry(id(exchange)))),
+        one("DELETE", "", "destroySandbox", "Destroys a sandbox; returns when nothing is left.")
+            .needs(Scope.USE)
+            .takes(Parameter.query("force", Shapes.FLAG, "do not spare unsaved work"))
+            .answers(Answer.none())
+            .by(this::destroy),
+        one("POST", "/renew", "renewSandbox", "Lets a sandbox live that long from now.")
+            .needs(Scope.USE)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(Field.needed("ttlSeconds", Shapes.SECONDS, "from now")), true))
+            .answers(Answer.json(200, Shapes.SANDBOX))
+            .by(
+                exchange ->
+                    answer(
+                        exchange,
+                        serving
+                            .engine()
+                            .renew(
+                                id(exchange), Duration.ofSeconds(exchange.whole("ttlSeconds"))))),
+        one("POST", "/pause", "pauseSandbox", "Freezes a sandbox with its processes in memory.")
+            .needs(Scope.USE)
+            .answers(Answer.json(200, Shapes.SANDBOX))
+            .by(
+                exchange ->
+                    answer(exchange, serving.engine().pause(id(exchange), PauseKind.MEMORY))),
+        one("POST", "/stop", "stopSandbox", "Ends the processes of a sandbox and keeps its files.")
+            .needs(Scope.USE)
+            .answers(Answer.json(200, Shapes.SANDBOX))
+            .by(
+                exchange ->
+                    answer(exchange, serving.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
+        one("POST", "/resume", "resumeSandbox", "Makes a paused or stopped sandbox run again.")
+            .needs(Scope.USE)
+            .answers(Answer.json(200, Shapes.SANDBOX))
+            .by(exchange -> answer(exchange, serving.engine().resume(id(exchange)))),
+        one("GET", "/usage", "getUsage", "Measures what a sandbox uses.")
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("cpuMs", Shapes.COUNT, "processor time since the start"),
+                        Field.needed("memoryBytes", Shapes.COUNT, "in use now"),
+                        Field.needed("memoryPeakBytes", Shapes.COUNT, "the most that was seen"),
+                        Field.of("diskBytes", Shapes.COUNT, "written files, where measured"),
+                        Field.of("receivedBytes", Shapes.COUNT, "over its own network"),
+                        Field.of("sentBytes", Shapes.COUNT, "over its own network"),
+                        Field.needed("processes", Shapes.COUNT, "running now"),
+                        Field.needed("uptimeMs", Shapes.COUNT, "since the start"))))
+            .by(this::usage));
+  }
+
+  private static Map<String, Object> beside() {
+    Map<String, Object> properties = new LinkedHashMap<>();
+    BESIDE.fields().forEach(field -> properties.put(field.name(), field.shape().schema()));
+    return properties;
+  }
+
+  private static Route one(String method, String rest, String name, String summary) {
+    return Route.of(method, "/api/v1/sandboxes/{id}" + rest, name, summary).takes(Shapes.ID);
+  }
+
+  static SandboxId id(Exchange exchange) {
+    return new SandboxId(exchange.path("id"));
+  }
+
+  private static void answer(Exchange exchange, SandboxEntry entry) throws IOException {
+    exchange.json(200, Answers.sandbox(entry));
+  }
+
+  private void create(Exchange exchange) throws IOException {
+    Map<String, Object> document = new LinkedHashMap<>(exchange.body());
+    Map<String, Object> beside = new LinkedHashMap<>();
+    for (Field field : BESIDE.fields()) {
+      Object value = document.remove(field.name());
+      if (value != null) {
+        beside.put(field.name(), value);
+      }
+    }
+    List<Violation> problems = new ArrayList<>();
+    BESIDE.check("", beside, problems);
+    if (!problems.isEmpty()) {
+      throw Query.refused(problems);
+    }
+    SandboxSpec spec = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    refuseHostFolders(exchange, spec);
+    Request request = Request.of(spec, (String) beside.getOrDefault("provider", standardProvider));
+    if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
+      request = request.strict();
+    }
+    Order order = Order.of(request).withLabels(spec.tags());
+    if (document.containsKey("id") || document.containsKey("runtimeId")) {
+      order = order.withFixedId();
+    }
+    if (beside.get("idleTimeoutSeconds") instanceof Number seconds) {
+      order = order.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));
+    }
+    if (exchange.header("Idempotency-Key").isPresent()) {
+      order = order.withKey(exchange.header("Idempotency-Key").get());
+    }
+    Delivery delivery = serving.engine().create(order);
+    exchange.json(delivery.repeated() ? 200 : 201, Answers.sandbox(delivery.entry()));
+  }
+
+  /** Who may use sandboxes may not thereby read and write any folder of the host. */
+  private static void refuseHostFolders(Exchange exchange, SandboxSpec spec) {
+    boolean host =
+        spec.workspacePath().isPresent()
+            || spec.volumes().stream().anyMatch(one -> one.type() == Volume.Type.BIND);
+    boolean may = exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent();
+    if (host && !may) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "workspacePath and volumes of type bind open folders of the host",
+              "use a key with scope admin, or leave them out")
+          .exception();
+    }
+  }
+
+  private void list(Exchange exchange) throws IOException {
+    SandboxFilter filter = SandboxFilter.ALL.pooled(false);
+    for (String tag : exchange.queries("tag")) {
+      int equals = tag.indexOf('=');
+      if (equals < 1) {
+        throw Query.refused(List.of(new Violation("tag", "must be NAME=VALUE")));
+      }
+      filter = filter.label(tag.substring(0, equals), tag.substring(equals + 1));
+    }
+    List<SandboxState> states =
+        exchange.queries("state").stream()
+            .map(word -> SandboxState.valueOf(word.toUpperCase(Locale.ROOT)))
+            .toList();
+    filter =
+        states.isEmpty()
+            ? filter.notDestroyed()
+            : filter.states(
+                states.getFirst(), states.subList(1, states.size()).toArray(new SandboxState[0]));
+    if (exchange.query("provider").isPresent()) {
+      filter = filter.provider(exchange.query("provider").get());
+    }
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_PAGE);
+    Page page = serving.engine().list(filter, exchange.query("cursor").orElse(""), limit);
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("sandboxes", page.entries().stream().map(Answers::sandbox).toList());
+    page.next().ifPresent(next -> json.put("next", next));
+    exchange.json(200, json);
+  }
+
+  private void destroy(Exchange exchange) throws IOException {
+    SandboxId id = id(exchange);
+    serving.engine().entry(id);
+    boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
+    serving.engine().destroy(id, force ? Destroy.FORCE : Destroy.NORMAL);
+    exchange.empty();
+  }
+
+  private void usage(Exchange exchange) throws IOException {
+    SandboxId id = id(exchange);
+    UsageReporting reporting =
+        serving
+            .engine()
+            .sandbox(id)
+            .as(UsageReporting.class)
+            .orElseThrow(
+                () ->
+                    Capability.unsupported(
+                        serving.engine().entry(id).provider(), "usage-reporting"));
+    UsageReporting.Usage usage = reporting.usage();
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("cpuMs", usage.cpuTime().toMillis());
+    json.put("memoryBytes", usage.memoryBytes());
+    json.put("memoryPeakBytes", usage.memoryPeakBytes());
+    usage.diskBytes().ifPresent(bytes -> json.put("diskBytes", bytes));
+    usage.receivedBytes().ifPresent(bytes -> json.put("receivedBytes", bytes));
+    usage.sentBytes().ifPresent(bytes -> json.put("sentBytes", bytes));
+    json.put("processes", usage.processes());
+    json.put("uptimeMs", usage.uptime().toMillis());
+    exchange.json(200, json);
+  }
+}

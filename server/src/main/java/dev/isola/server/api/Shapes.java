@@ -1,0 +1,112 @@
+package dev.isola.server.api;
+
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.SandboxState;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Shapes that several routes have. */
+final class Shapes {
+  static final int LONGEST_PATH = 4096;
+
+  static final Shape TEXT = new Shape.Text(1 << 20, "");
+  static final Shape WORD = new Shape.Filled(256);
+  static final Shape PATH = new Shape.Filled(LONGEST_PATH);
+  static final Shape TIME = new Shape.Text(64, "date-time");
+  static final Shape COUNT = new Shape.Whole(0, Long.MAX_VALUE);
+  static final Shape FLAG = new Shape.Flag();
+  static final Shape TEXTS = new Shape.MapOf(TEXT);
+
+  /** A year; a longer time is none. */
+  static final Shape SECONDS = new Shape.Whole(1, 31_536_000);
+
+  static final Shape STATE =
+      new Shape.Choice(
+          Stream.of(SandboxState.values())
+              .map(state -> state.name().toLowerCase(Locale.ROOT))
+              .toList());
+
+  static final Parameter ID =
+      Parameter.path("id", new Shape.Filled(32), "the sandbox: 1 to 32 of a-z and 0-9");
+
+  static final Shape SPEC = new Shape.Document(spec(Map.of()));
+
+  static final Shape.Obj SANDBOX =
+      new Shape.Obj(
+          Field.needed("id", WORD, "names it; can stand in a host name"),
+          Field.needed("state", STATE, "where it is in its life"),
+          Field.needed("provider", WORD, "who really made it"),
+          Field.needed("isolation", WORD, "process, container, kernel or vm"),
+          Field.needed("warm", FLAG, "whether it came from the warm pool"),
+          Field.needed(
+              "attempts",
+              new Shape.ListOf(
+                  new Shape.Obj(
+                      Field.needed("provider", WORD, "who was tried"),
+                      Field.needed("reason", TEXT, "why it did not"),
+                      Field.needed("at", TIME, "when")),
+                  100),
+              "providers that were tried before"),
+          Field.needed("createdAt", TIME, "when it was ordered"),
+          Field.needed("lastActivity", TIME, "when it was last used, to the second"),
+          Field.of("expiresAt", TIME, "when its time is up; absent for never"),
+          Field.of("idleTimeoutSeconds", COUNT, "how long it may be idle"),
+          Field.of("cause", TEXT, "why it failed or ended"),
+          Field.needed("tags", TEXTS, "the caller's own"),
+          Field.needed("spec", SPEC, "what was asked, with its defaults"));
+
+  static final Shape.Obj FILE =
+      new Shape.Obj(
+          Field.needed("path", PATH, "as a next call would name it"),
+          Field.needed("name", PATH, "its last part"),
+          Field.needed(
+              "type", new Shape.Choice(List.of("file", "folder", "link", "other")), "what it is"),
+          Field.needed("mode", WORD, "permission bits, such as 0644"),
+          Field.needed("size", COUNT, "in bytes"),
+          Field.needed("uid", COUNT, "of its owner"),
+          Field.needed("gid", COUNT, "of its group"),
+          Field.needed("owner", TEXT, "the owner's name inside"),
+          Field.needed("group", TEXT, "the group's name inside"),
+          Field.needed("modifiedAt", TIME, "when its content changed"),
+          Field.of("linkTarget", PATH, "as written in the link"));
+
+  private Shapes() {}
+
+  /** Describes the spec document, which is checked by who reads it. */
+  static Map<String, Object> spec(Map<String, Object> more) {
+    Map<String, Object> text = Map.of("type", "string");
+    Map<String, Object> number = Map.of("type", "number");
+    Map<String, Object> texts = Map.of("type", "object", "additionalProperties", text);
+    Map<String, Object> object = Map.of("type", "object");
+    Map<String, Object> properties = new LinkedHashMap<>(more);
+    properties.put("apiVersion", Map.of("type", "string", "enum", List.of("v1", "v2")));
+    properties.put("id", Map.of("type", "string", "pattern", "^[a-z0-9]{1,32}$"));
+    properties.put("image", text);
+    properties.put("env", texts);
+    properties.put("cwd", text);
+    properties.put("user", text);
+    properties.put("workspacePath", Map.of("type", "string", "description", "needs scope admin"));
+    properties.put("workspaceMount", text);
+    properties.put("volumes", Map.of("type", "array", "items", object));
+    properties.put("seedFiles", object);
+    properties.put("init", Map.of("oneOf", List.of(text, object)));
+    properties.put("startupTimeoutMs", number);
+    properties.put("tags", texts);
+    properties.put("ttlSeconds", number);
+    properties.put("lingerSeconds", number);
+    properties.put("resources", object);
+    properties.put("network", object);
+    properties.put("containerType", text);
+    properties.put("gpus", number);
+    properties.put("require", object);
+    Map<String, Object> schema = new LinkedHashMap<>();
+    schema.put("type", "object");
+    schema.put("properties", properties);
+    return schema;
+  }
+}

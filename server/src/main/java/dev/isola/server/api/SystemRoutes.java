@@ -1,0 +1,54 @@
+package dev.isola.server.api;
+
+import dev.isola.server.Serving;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.OpenApi;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** How the server is, and what it offers. */
+record SystemRoutes(Serving serving, Supplier<List<Route>> table, String version) {
+  private static final Shape OK = new Shape.Obj(Field.needed("status", Shapes.WORD, "ok or ready"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("GET", "/healthz", "health", "Tells that the process answers.")
+            .open()
+            .answers(Answer.json(200, OK))
+            .by(exchange -> exchange.json(200, Map.of("status", "ok"))),
+        Route.of("GET", "/readyz", "ready", "Tells that sandboxes can be made; 503 until then.")
+            .open()
+            .answers(Answer.json(200, OK))
+            .by(
+                exchange -> {
+                  serving.parts();
+                  exchange.json(200, Map.of("status", "ready"));
+                }),
+        Route.of("GET", "/metrics", "metrics", "Metrics in the text format of Prometheus.")
+            .answers(Answer.of("text/plain", "metrics"))
+            .by(this::metrics),
+        Route.of("GET", "/api/v1/openapi.json", "openapi", "This document.")
+            .open()
+            .answers(Answer.of("application/json", "OpenAPI 3.1"))
+            .by(exchange -> exchange.json(200, OpenApi.describe(table.get(), version))));
+  }
+
+  private void metrics(Exchange exchange) throws IOException {
+    byte[] text = serving.engine().metrics().scrape().getBytes(StandardCharsets.UTF_8);
+    try (OutputStream out =
+        exchange.begin(
+            200,
+            "text/plain; version=0.0.4; charset=utf-8",
+            Map.of("Content-Length", Integer.toString(text.length)))) {
+      out.write(text);
+    }
+  }
+}

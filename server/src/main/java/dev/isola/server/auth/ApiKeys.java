@@ -1,0 +1,223 @@
+package dev.isola.server.auth;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.store.Settings;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The keys of this installation. The ledger has their hashes, so that who reads it has no key. One
+ * from the environment is never written: it is gone with the process that had it.
+ */
+public final class ApiKeys {
+  /** Of a key from the environment. */
+  public static final String ENVIRONMENT = "environment";
+
+  private static final String SCOPE = "api-key";
+  private static final String PREFIX = "isk_";
+  private static final int SHORTEST = 16;
+  private static final Duration NOTED_EVERY = Duration.ofMinutes(1);
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final TypeReference<Map<String, String>> TEXTS = new TypeReference<>() {};
+
+  private final Settings settings;
+  private final InstantSource clock;
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile Map<String, ApiKey> keys;
+
+  /** A key that was just made: the only time that it can be seen. */
+  public record Made(ApiKey key, String secret) {
+    @Override
+    public String toString() {
+      return key.name();
+    }
+  }
+
+  private ApiKeys(Settings settings, InstantSource clock, Map<String, ApiKey> keys) {
+    this.settings = settings;
+    this.clock = clock;
+    this.keys = Map.copyOf(keys);
+  }
+
+  /**
+   * Reads the keys of the ledger.
+   *
+   * @param fromEnvironment a key that allows everything, if there is one
+   */
+  public static ApiKeys open(
+      Settings settings, Optional<String> fromEnvironment, InstantSource clock) {
+    Map<String, ApiKey> keys = new TreeMap<>();
+    settings.all(SCOPE).forEach((name, text) -> keys.put(name, read(name, text)));
+    fromEnvironment.ifPresent(
+        secret -> {
+          if (secret.length() < SHORTEST || !secret.chars().allMatch(c -> c > ' ' && c < 127)) {
+            throw Fault.of(
+                    ErrorCode.INVALID_REQUEST,
+                    "ISOLA_API_KEY is not a key",
+                    "use at least "
+                        + SHORTEST
+                        + " visible ASCII characters, such as"
+                        + " isk_ and 64 hexadecimal digits")
+                .exception();
+          }
+          keys.put(
+              ENVIRONMENT,
+              new ApiKey(
+                  ENVIRONMENT, Scope.ADMIN, hash(secret), clock.instant(), Optional.empty()));
+        });
+    return new ApiKeys(settings, clock, keys);
+  }
+
+  public boolean isEmpty() {
+    return keys.isEmpty();
+  }
+
+  /** Returns all keys by name. */
+  public List<ApiKey> all() {
+    return new TreeMap<>(keys).values().stream().toList();
+  }
+
+  /**
+   * Makes a key.
+   *
+   * @throws dev.isola.spi.error.Conflict when there is one of that name
+   */
+  public Made make(String name, Scope scope) {
+    byte[] bytes = new byte[32];
+    RANDOM.nextBytes(bytes);
+    String secret = PREFIX + HexFormat.of().formatHex(bytes);
+    ApiKey key = new ApiKey(name, scope, hash(secret), clock.instant(), Optional.empty());
+    lock.lock();
+    try {
+      if (keys.containsKey(name) || name.equals(ENVIRONMENT)) {
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "there is a key named " + name,
+                "choose another name, or revoke that one first")
+            .exception();
+      }
+      settings.put(SCOPE, name, written(key));
+      put(key);
+    } finally {
+      lock.unlock();
+    }
+    return new Made(key, secret);
+  }
+
+  /**
+   * Revokes a key, from now on.
+   *
+   * @return whether there was one
+   * @throws dev.isola.spi.error.Conflict for the key of the environment
+   */
+  public boolean revoke(String name) {
+    lock.lock();
+    try {
+      ApiKey key = keys.get(name);
+      if (key == null) {
+        return false;
+      }
+      if (name.equals(ENVIRONMENT)) {
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "the key of the environment cannot be revoked",
+                "start the server with another ISOLA_API_KEY, or without")
+            .exception();
+      }
+      settings.remove(SCOPE, name);
+      Map<String, ApiKey> left = new TreeMap<>(keys);
+      left.remove(name);
+      keys = Map.copyOf(left);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Finds who shows this key. Takes as long for a wrong one as for a right one. */
+  public Optional<ApiKey> find(String secret) {
+    byte[] shown = hash(secret).getBytes(StandardCharsets.US_ASCII);
+    ApiKey found = null;
+    for (ApiKey key : keys.values()) {
+      if (MessageDigest.isEqual(shown, key.hash().getBytes(StandardCharsets.US_ASCII))) {
+        found = key;
+      }
+    }
+    if (found != null) {
+      used(found);
+    }
+    return Optional.ofNullable(found);
+  }
+
+  private void used(ApiKey key) {
+    Instant now = clock.instant();
+    boolean lately =
+        key.lastUsedAt().filter(last -> last.plus(NOTED_EVERY).isAfter(now)).isPresent();
+    if (lately || !lock.tryLock()) {
+      return;
+    }
+    try {
+      if (keys.containsKey(key.name())) {
+        ApiKey noted =
+            new ApiKey(key.name(), key.scope(), key.hash(), key.createdAt(), Optional.of(now));
+        put(noted);
+        if (!key.name().equals(ENVIRONMENT)) {
+          settings.put(SCOPE, key.name(), written(noted));
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void put(ApiKey key) {
+    Map<String, ApiKey> more = new TreeMap<>(keys);
+    more.put(key.name(), key);
+    keys = Map.copyOf(more);
+  }
+
+  private static String written(ApiKey key) {
+    Map<String, String> text = new LinkedHashMap<>();
+    text.put("scope", key.scope().word());
+    text.put("hash", key.hash());
+    text.put("createdAt", key.createdAt().toString());
+    key.lastUsedAt().ifPresent(last -> text.put("lastUsedAt", last.toString()));
+    return JSON.writeValueAsString(text);
+  }
+
+  private static ApiKey read(String name, String text) {
+    Map<String, String> fields = JSON.readValue(text, TEXTS);
+    return new ApiKey(
+        name,
+        Scope.of(fields.getOrDefault("scope", "")).orElse(Scope.READ),
+        fields.getOrDefault("hash", ""),
+        Instant.parse(fields.getOrDefault("createdAt", Instant.EPOCH.toString())),
+        Optional.ofNullable(fields.get("lastUsedAt")).map(Instant::parse));
+  }
+
+  private static String hash(String secret) {
+    try {
+      return HexFormat.of()
+          .formatHex(
+              MessageDigest.getInstance("SHA-256").digest(secret.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package dev.isola.server.route;
+
+import dev.isola.server.auth.ApiKey;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A request whose parameters and body are checked, and the way to answer it. */
+public interface Exchange {
+
+  /** Names this request in logs and errors. */
+  String requestId();
+
+  /** Returns the key that was shown; empty on a route that needs none. */
+  Optional<ApiKey> key();
+
+  /** Returns a parameter of the path. */
+  String path(String name);
+
+  Optional<String> query(String name);
+
+  List<String> queries(String name);
+
+  Optional<String> header(String name);
+
+  /** Returns the JSON body; empty when the route takes none. */
+  Map<String, Object> body();
+
+  /** Returns a text of the body that the route needs. */
+  default String text(String field) {
+    return (String) needed(field);
+  }
+
+  /** Returns a whole number of the body that the route needs. */
+  default long whole(String field) {
+    return ((Number) needed(field)).longValue();
+  }
+
+  private Object needed(String field) {
+    Object value = body().get(field);
+    if (value == null) {
+      throw new IllegalStateException("the route does not need the field " + field);
+    }
+    return value;
+  }
+
+  /** Returns the bytes of the body as they arrive. */
+  InputStream content();
+
+  void json(int status, Map<String, ?> answer) throws IOException;
+
+  void empty() throws IOException;
+
+  /** Begins an answer of bytes; what is written goes out as the client takes it. */
+  OutputStream begin(int status, String mediaType, Map<String, String> headers) throws IOException;
+
+  /**
+   * Interrupts the calling thread when the client goes away, until the result is closed. For work
+   * that only the client wants.
+   */
+  Watched whileWanted();
+
+  /** Ends a watch. */
+  interface Watched extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /** Returns true when the server is ending: streams that have no end of their own end then. */
+  boolean ending();
+}

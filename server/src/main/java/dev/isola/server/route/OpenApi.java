@@ -1,0 +1,127 @@
+package dev.isola.server.route;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Describes the table of routes as OpenAPI 3.1. */
+public final class OpenApi {
+  private static final Shape PROBLEM =
+      new Shape.Obj(
+          Shape.Field.needed("type", text(), "names the error: urn:isola:error:CODE"),
+          Shape.Field.needed("title", text(), "the kind of error in words"),
+          Shape.Field.needed("status", new Shape.Whole(400, 599), "of HTTP"),
+          Shape.Field.needed("detail", text(), "what happened"),
+          Shape.Field.needed("code", text(), "stable, for programs"),
+          Shape.Field.needed(
+              "category", text(), "whose move it is: CALLER, RESOURCE, PROVIDER or BUG"),
+          Shape.Field.needed("remedy", text(), "what to do next"),
+          Shape.Field.needed("requestId", text(), "names this request in the log"),
+          Shape.Field.of("sandbox", text(), "the sandbox it is about"),
+          Shape.Field.of("context", new Shape.MapOf(text()), "further facts for programs"));
+
+  private OpenApi() {}
+
+  private static Shape text() {
+    return new Shape.Text(65_536, "");
+  }
+
+  public static Map<String, Object> describe(List<Route> routes, String version) {
+    Map<String, Object> paths = new LinkedHashMap<>();
+    for (Route route : routes) {
+      @SuppressWarnings("unchecked") // only we put in here
+      Map<String, Object> path =
+          (Map<String, Object>)
+              paths.computeIfAbsent(route.template(), any -> new LinkedHashMap<String, Object>());
+      path.put(route.method().toLowerCase(Locale.ROOT), operation(route));
+    }
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("openapi", "3.1.0");
+    document.put(
+        "info",
+        Map.of("title", "Isola", "version", version, "description", "Any sandbox behind one API."));
+    document.put("paths", paths);
+    document.put(
+        "components",
+        Map.of(
+            "schemas",
+            Map.of("Problem", PROBLEM.schema()),
+            "securitySchemes",
+            Map.of("key", Map.of("type", "http", "scheme", "bearer"))));
+    return document;
+  }
+
+  private static Map<String, Object> operation(Route route) {
+    Map<String, Object> operation = new LinkedHashMap<>();
+    operation.put("operationId", route.name());
+    operation.put("summary", route.summary());
+    route
+        .scope()
+        .ifPresent(
+            scope -> {
+              operation.put("security", List.of(Map.of("key", List.of())));
+              operation.put("x-scope", scope.word());
+            });
+    List<Map<String, Object>> parameters = new ArrayList<>();
+    route.parameters().forEach(one -> parameters.add(parameter(one)));
+    if (!parameters.isEmpty()) {
+      operation.put("parameters", parameters);
+    }
+    switch (route.body()) {
+      case Route.Body.None() -> {}
+      case Route.Body.Json(Shape shape, boolean required) ->
+          operation.put(
+              "requestBody",
+              Map.of(
+                  "required",
+                  required,
+                  "content",
+                  Map.of("application/json", Map.of("schema", shape.schema()))));
+      case Route.Body.Stream(String mediaType) ->
+          operation.put(
+              "requestBody", Map.of("required", true, "content", Map.of(mediaType, Map.of())));
+    }
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("description", route.answers().summary());
+    if (!route.answers().mediaType().isEmpty()) {
+      answer.put(
+          "content",
+          Map.of(
+              route.answers().mediaType(),
+              route
+                  .answers()
+                  .shape()
+                  .<Map<String, Object>>map(shape -> Map.of("schema", shape.schema()))
+                  .orElse(Map.of())));
+    }
+    Map<String, Object> answers = new LinkedHashMap<>();
+    answers.put(Integer.toString(route.answers().status()), answer);
+    answers.put(
+        "default",
+        Map.of(
+            "description",
+            "a problem (RFC 9457)",
+            "content",
+            Map.of(
+                "application/problem+json",
+                Map.of("schema", Map.of("$ref", "#/components/schemas/Problem")))));
+    operation.put("responses", answers);
+    return operation;
+  }
+
+  private static Map<String, Object> parameter(Parameter parameter) {
+    Map<String, Object> described = new LinkedHashMap<>();
+    described.put("name", parameter.name());
+    described.put("in", parameter.where().name().toLowerCase(Locale.ROOT));
+    described.put("required", parameter.required());
+    described.put("description", parameter.summary());
+    described.put(
+        "schema",
+        parameter.repeatable()
+            ? Map.of("type", "array", "items", parameter.shape().schema())
+            : parameter.shape().schema());
+    return described;
+  }
+}

@@ -1,0 +1,54 @@
+package dev.isola.server.route;
+
+import dev.isola.spi.spec.Violation;
+import java.util.List;
+
+/**
+ * A parameter of a route.
+ *
+ * @param where {@code path}, {@code query} or {@code header}
+ * @param repeatable whether a query may have it several times
+ */
+public record Parameter(
+    String name, Where where, Shape shape, boolean required, boolean repeatable, String summary) {
+
+  /** Where a parameter stands. */
+  public enum Where {
+    PATH,
+    QUERY,
+    HEADER
+  }
+
+  public static Parameter path(String name, Shape shape, String summary) {
+    return new Parameter(name, Where.PATH, shape, true, false, summary);
+  }
+
+  public static Parameter query(String name, Shape shape, String summary) {
+    return new Parameter(name, Where.QUERY, shape, false, false, summary);
+  }
+
+  public static Parameter header(String name, Shape shape, String summary) {
+    return new Parameter(name, Where.HEADER, shape, false, false, summary);
+  }
+
+  public Parameter needed() {
+    return new Parameter(name, where, shape, true, repeatable, summary);
+  }
+
+  public Parameter repeated() {
+    return new Parameter(name, where, shape, required, true, summary);
+  }
+
+  /** Checks a text; numbers and flags are written as JSON writes them. */
+  void check(String text, List<Violation> problems) {
+    shape.check(name, value(text), problems);
+  }
+
+  private Object value(String text) {
+    return switch (shape) {
+      case Shape.Whole _ when text.matches("-?[0-9]{1,18}") -> Long.parseLong(text);
+      case Shape.Flag _ when text.equals("true") || text.equals("false") -> text.equals("true");
+      default -> text;
+    };
+  }
+}

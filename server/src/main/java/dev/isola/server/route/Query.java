@@ -1,0 +1,100 @@
+package dev.isola.server.route;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Violation;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What stands behind the question mark. */
+public final class Query {
+  private Query() {}
+
+  /** Reads a query; what cannot be read goes to {@code problems}. */
+  public static Map<String, List<String>> read(@Nullable String text, List<Violation> problems) {
+    Map<String, List<String>> values = new LinkedHashMap<>();
+    if (text == null || text.isEmpty()) {
+      return values;
+    }
+    for (String part : text.split("&")) {
+      int equals = part.indexOf('=');
+      Optional<String> name = Routes.decoded(equals < 0 ? part : part.substring(0, equals), true);
+      Optional<String> value = Routes.decoded(equals < 0 ? "" : part.substring(equals + 1), true);
+      if (name.isEmpty() || value.isEmpty()) {
+        problems.add(new Violation(name.orElse("the query"), "is not UTF-8 in percent signs"));
+      } else if (!part.isEmpty()) {
+        values.computeIfAbsent(name.get(), any -> new ArrayList<>()).add(value.get());
+      }
+    }
+    return values;
+  }
+
+  /** Checks all parameters of a route, and names those it does not have. */
+  public static void check(
+      Route route,
+      Map<String, String> path,
+      Map<String, List<String>> query,
+      Map<String, String> headers,
+      List<Violation> problems) {
+    for (Parameter parameter : route.parameters()) {
+      List<String> given =
+          switch (parameter.where()) {
+            case PATH -> one(path.get(parameter.name()));
+            case QUERY -> query.getOrDefault(parameter.name(), List.of());
+            case HEADER -> one(headers.get(parameter.name()));
+          };
+      if (given.isEmpty() && parameter.required()) {
+        problems.add(new Violation(parameter.name(), "is missing"));
+      }
+      if (given.size() > 1 && !parameter.repeatable()) {
+        problems.add(new Violation(parameter.name(), "is given " + given.size() + " times"));
+      }
+      given.forEach(text -> parameter.check(text, problems));
+    }
+    List<String> known =
+        route.parameters().stream()
+            .filter(one -> one.where() == Parameter.Where.QUERY)
+            .map(Parameter::name)
+            .toList();
+    for (String name : query.keySet()) {
+      if (!known.contains(name)) {
+        problems.add(Unknown.field("", name, known));
+      }
+    }
+  }
+
+  private static List<String> one(@Nullable String text) {
+    return text == null ? List.of() : List.of(text);
+  }
+
+  /** Refuses a request with everything that is wrong with it. */
+  public static SandboxException refused(List<Violation> problems) {
+    Fault fault =
+        Fault.of(
+            ErrorCode.INVALID_REQUEST,
+            "the request is invalid: "
+                + problems.stream()
+                    .limit(MOST_NAMED)
+                    .map(Violation::toString)
+                    .collect(Collectors.joining("; "))
+                + (problems.size() > MOST_NAMED
+                    ? "; and " + (problems.size() - MOST_NAMED) + " more"
+                    : ""),
+            problems.size() == 1
+                ? "correct this; /api/v1/openapi.json describes every request"
+                : "correct these; /api/v1/openapi.json describes every request");
+    for (Violation problem : problems.subList(0, Math.min(MOST_NAMED, problems.size()))) {
+      fault = fault.with(problem.field(), problem.problem());
+    }
+    return fault.exception();
+  }
+
+  /** A body of a mebibyte can have a great many. */
+  private static final int MOST_NAMED = 50;
+}

@@ -1,0 +1,113 @@
+package dev.isola.server.route;
+
+import dev.isola.server.auth.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One row of the table: what comes in, who may ask, what goes out.
+ *
+ * @param template such as {@code /api/v1/sandboxes/{id}}
+ * @param scope what the key must allow; empty when no key is needed
+ * @param body what is read as JSON before the handler is called
+ * @param answers what goes out when it works
+ */
+public record Route(
+    String method,
+    String template,
+    String name,
+    String summary,
+    Optional<Scope> scope,
+    List<Parameter> parameters,
+    Body body,
+    Answer answers,
+    Handler handler) {
+
+  /** What a request carries. */
+  public sealed interface Body {
+    /** Nothing; what is sent nevertheless is not read. */
+    record None() implements Body {}
+
+    /**
+     * A JSON object.
+     *
+     * @param required an absent one is an empty object otherwise
+     */
+    record Json(Shape shape, boolean required) implements Body {}
+
+    /** Bytes, which the handler streams. */
+    record Stream(String mediaType) implements Body {}
+  }
+
+  /**
+   * What is answered.
+   *
+   * @param shape of JSON; empty where it is something else
+   */
+  public record Answer(int status, String mediaType, Optional<Shape> shape, String summary) {
+    public static Answer json(int status, Shape shape) {
+      return new Answer(status, "application/json", Optional.of(shape), "it worked");
+    }
+
+    public static Answer none() {
+      return new Answer(204, "", Optional.empty(), "it worked; there is nothing to tell");
+    }
+
+    public static Answer of(String mediaType, String summary) {
+      return new Answer(200, mediaType, Optional.empty(), summary);
+    }
+  }
+
+  /** Does the work. What it throws becomes a problem answer. */
+  public interface Handler {
+    void handle(Exchange exchange) throws Exception;
+  }
+
+  public Route {
+    parameters = List.copyOf(parameters);
+  }
+
+  public static Route of(String method, String template, String name, String summary) {
+    return new Route(
+        method,
+        template,
+        name,
+        summary,
+        Optional.of(Scope.READ),
+        List.of(),
+        new Body.None(),
+        Answer.none(),
+        exchange -> {
+          throw new IllegalStateException("nobody handles " + template);
+        });
+  }
+
+  public Route open() {
+    return new Route(
+        method, template, name, summary, Optional.empty(), parameters, body, answers, handler);
+  }
+
+  public Route needs(Scope needed) {
+    return new Route(
+        method, template, name, summary, Optional.of(needed), parameters, body, answers, handler);
+  }
+
+  public Route takes(Parameter... more) {
+    List<Parameter> all = new ArrayList<>(parameters);
+    all.addAll(List.of(more));
+    return new Route(method, template, name, summary, scope, all, body, answers, handler);
+  }
+
+  public Route takes(Body content) {
+    return new Route(method, template, name, summary, scope, parameters, content, answers, handler);
+  }
+
+  public Route answers(Answer answer) {
+    return new Route(method, template, name, summary, scope, parameters, body, answer, handler);
+  }
+
+  public Route by(Handler doing) {
+    return new Route(method, template, name, summary, scope, parameters, body, answers, doing);
+  }
+}

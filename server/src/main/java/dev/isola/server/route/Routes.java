@@ -1,0 +1,126 @@
+package dev.isola.server.route;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** The table of routes, and who is meant by a request. */
+public final class Routes {
+  private record Row(Route route, List<String> parts) {}
+
+  /**
+   * A route that was found.
+   *
+   * @param path the parameters in the path
+   */
+  public record Match(Route route, Map<String, String> path) {}
+
+  private final List<Row> rows = new ArrayList<>();
+
+  public Routes(List<Route> routes) {
+    for (Route route : routes) {
+      boolean twice =
+          rows.stream()
+              .map(Row::route)
+              .anyMatch(
+                  one ->
+                      one.method().equals(route.method())
+                          && one.template().equals(route.template()));
+      if (twice) {
+        throw new IllegalArgumentException(
+            "there are two routes " + route.method() + " " + route.template());
+      }
+      rows.add(new Row(route, parts(route.template())));
+    }
+  }
+
+  /** Returns all of them in the order of the table. */
+  public List<Route> all() {
+    return rows.stream().map(Row::route).toList();
+  }
+
+  /**
+   * Finds who is meant.
+   *
+   * @param path as it was sent, percent signs and all
+   */
+  public Optional<Match> find(String method, String path) {
+    List<String> parts = parts(path);
+    for (Row row : rows) {
+      if (row.route().method().equals(method)) {
+        Optional<Map<String, String>> found = match(row.parts(), parts);
+        if (found.isPresent()) {
+          return Optional.of(new Match(row.route(), found.get()));
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns the methods that a path takes; none when there is no such path. */
+  public List<String> methods(String path) {
+    TreeSet<String> methods = new TreeSet<>();
+    List<String> parts = parts(path);
+    for (Row row : rows) {
+      if (match(row.parts(), parts).isPresent()) {
+        methods.add(row.route().method());
+      }
+    }
+    return List.copyOf(methods);
+  }
+
+  private static List<String> parts(String path) {
+    return List.of(path.substring(path.startsWith("/") ? 1 : 0).split("/", -1));
+  }
+
+  /** A word of ours stands before a parameter of the same place, because it is matched as it is. */
+  private static Optional<Map<String, String>> match(List<String> template, List<String> path) {
+    if (template.size() != path.size()) {
+      return Optional.empty();
+    }
+    Map<String, String> found = new LinkedHashMap<>();
+    for (int i = 0; i < path.size(); i++) {
+      String wanted = template.get(i);
+      if (wanted.startsWith("{")) {
+        Optional<String> value = decoded(path.get(i), false);
+        if (value.isEmpty() || value.get().isEmpty()) {
+          return Optional.empty();
+        }
+        found.put(wanted.substring(1, wanted.length() - 1), value.get());
+      } else if (!wanted.equals(path.get(i))) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(found);
+  }
+
+  /** Undoes percent signs; empty when what comes out is not UTF-8. */
+  public static Optional<String> decoded(String text, boolean plusIsSpace) {
+    byte[] sent = text.getBytes(StandardCharsets.UTF_8);
+    ByteBuffer bytes = ByteBuffer.allocate(sent.length);
+    for (int i = 0; i < sent.length; i++) {
+      if (sent[i] == '%') {
+        int high = i + 2 <= sent.length - 1 ? Character.digit(sent[i + 1], 16) : -1;
+        int low = i + 2 <= sent.length - 1 ? Character.digit(sent[i + 2], 16) : -1;
+        if (high < 0 || low < 0) {
+          return Optional.empty();
+        }
+        bytes.put((byte) (high * 16 + low));
+        i += 2;
+      } else {
+        bytes.put(plusIsSpace && sent[i] == '+' ? (byte) ' ' : sent[i]);
+      }
+    }
+    try {
+      return Optional.of(StandardCharsets.UTF_8.newDecoder().decode(bytes.flip()).toString());
+    } catch (CharacterCodingException e) {
+      return Optional.empty();
+    }
+  }
+}

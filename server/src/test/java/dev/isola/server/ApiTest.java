@@ -1,0 +1,311 @@
+package dev.isola.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A1, O8: what the native API does, over a socket, with a real engine. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ApiTest {
+  @TempDir static Path folder;
+  private ServerHouse house;
+  private Client client;
+
+  @BeforeAll
+  void open() {
+    house = new ServerHouse(folder);
+    client = house.client();
+  }
+
+  @AfterAll
+  void close() {
+    house.close();
+  }
+
+  private String sandbox() throws IOException {
+    Client.Answer made = client.post("/api/v1/sandboxes", "{}");
+    assertThat(made.status()).as(made.text()).isEqualTo(201);
+    return made.field("id");
+  }
+
+  @Test
+  void makesASandboxAndSaysWhoMadeIt() throws IOException {
+    Client.Answer made =
+        client.post(
+            "/api/v1/sandboxes",
+            "{\"tags\":{\"team\":\"red\"},\"ttlSeconds\":600,\"env\":{\"A\":\"b\"}}");
+
+    assertThat(made.status()).as(made.text()).isEqualTo(201);
+    Map<String, Object> json = made.json();
+    assertThat(json)
+        .containsEntry("state", "running")
+        .containsEntry("provider", "memory")
+        .containsEntry("isolation", "process")
+        .containsEntry("warm", false)
+        .containsEntry("attempts", List.of())
+        .containsEntry("tags", Map.of("team", "red"))
+        .containsKeys("createdAt", "expiresAt", "spec");
+    assertThat(client.get("/api/v1/sandboxes/" + json.get("id")).json()).isEqualTo(json);
+  }
+
+  @Test
+  void anOrderWithTheSameKeyMakesNoSecondSandbox() throws IOException {
+    Map<String, String> key = Map.of("Idempotency-Key", "order-1");
+    byte[] body = "{\"tags\":{\"n\":\"1\"}}".getBytes(UTF_8);
+    Client.Answer first = client.send("POST", "/api/v1/sandboxes", key, body);
+    Client.Answer second = client.send("POST", "/api/v1/sandboxes", key, body);
+    Client.Answer other =
+        client.send("POST", "/api/v1/sandboxes", key, "{\"tags\":{\"n\":\"2\"}}".getBytes(UTF_8));
+
+    assertThat(first.status()).as(first.text()).isEqualTo(201);
+    assertThat(second.status()).as(second.text()).isEqualTo(200);
+    assertThat(second.json().get("id")).isEqualTo(first.json().get("id"));
+    assertThat(other.status()).as(other.text()).isEqualTo(409);
+  }
+
+  @Test
+  void listsByTagAndPages() throws IOException {
+    for (int i = 0; i < 3; i++) {
+      client.post("/api/v1/sandboxes", "{\"tags\":{\"list\":\"yes\"}}");
+    }
+    List<Object> seen = new ArrayList<>();
+    String path = "/api/v1/sandboxes?tag=list%3Dyes&limit=2&state=running&provider=memory";
+    Client.Answer page = client.get(path);
+    page.list("sandboxes").forEach(one -> seen.add(one.get("id")));
+    client
+        .get(path + "&cursor=" + page.field("next"))
+        .list("sandboxes")
+        .forEach(one -> seen.add(one.get("id")));
+
+    assertThat(seen).hasSize(3).doesNotHaveDuplicates();
+    assertThat(client.get("/api/v1/sandboxes?tag=list%3Dno").json().get("sandboxes"))
+        .isEqualTo(List.of());
+  }
+
+  @Test
+  void runsAShellAndAProgram() throws IOException {
+    String id = sandbox();
+    Map<String, Object> shell =
+        client
+            .post(
+                "/api/v1/sandboxes/" + id + "/exec",
+                "{\"command\":\"echo $A; echo err >&2; exit 3\",\"env\":{\"A\":\"hé\"}}")
+            .json();
+    assertThat(shell)
+        .containsEntry("stdout", "hé\n")
+        .containsEntry("stderr", "err\n")
+        .containsEntry("exitCode", 3)
+        .containsEntry("timedOut", false)
+        .containsEntry("truncated", false)
+        .containsEntry("stdoutBytes", 4)
+        .containsEntry("exit", Map.of("kind", "exited", "code", 3));
+
+    Map<String, Object> argv =
+        client
+            .post(
+                "/api/v1/sandboxes/" + id + "/exec",
+                "{\"argv\":[\"cat\"],\"stdin\":{\"base64\":\"/wA=\"},\"encoding\":\"base64\"}")
+            .json();
+    assertThat(argv).containsEntry("stdout", "/wA=").containsEntry("encoding", "base64");
+  }
+
+  @Test
+  void boundsTimeAndOutput() throws IOException {
+    String id = sandbox();
+    Map<String, Object> slow =
+        client
+            .post(
+                "/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"sleep 60\",\"timeoutMs\":100}")
+            .json();
+    assertThat(slow).containsEntry("timedOut", true).containsEntry("exitCode", 124);
+
+    Map<String, Object> loud =
+        client
+            .post(
+                "/api/v1/sandboxes/" + id + "/exec",
+                "{\"command\":\"echo 0123456789\",\"outputLimit\":4}")
+            .json();
+    assertThat(loud).containsEntry("truncated", true).containsEntry("stdoutBytes", 11);
+    assertThat((String) loud.get("stdout")).startsWith("01\n[... 7 bytes omitted").endsWith("9\n");
+  }
+
+  @Test
+  void writesReadsAndRangesFiles() throws IOException {
+    String files = "/api/v1/sandboxes/" + sandbox() + "/files";
+    byte[] content = "0123456789".getBytes(UTF_8);
+    Client.Answer written = client.put(files + "/content?path=a/b.txt&mode=0600", content);
+    assertThat(written.status()).as(written.text()).isEqualTo(200);
+    assertThat(written.json()).containsEntry("size", 10).containsEntry("mode", "0600");
+
+    assertThat(client.get(files + "/content?path=a/b.txt").body()).isEqualTo(content);
+    Client.Answer part =
+        client.send(
+            "GET", files + "/content?path=a/b.txt", Map.of("Range", "bytes=2-4"), new byte[0]);
+    assertThat(part.status()).isEqualTo(206);
+    assertThat(part.text()).isEqualTo("234");
+    assertThat(part.headers()).containsEntry("content-range", "bytes 2-4/10");
+    assertThat(
+            client
+                .send(
+                    "GET",
+                    files + "/content?path=a/b.txt",
+                    Map.of("Range", "bytes=-3"),
+                    new byte[0])
+                .text())
+        .isEqualTo("789");
+
+    assertThat(client.put(files + "/content?path=a/b.txt&exclusive=true", content).status())
+        .isEqualTo(409);
+    assertThat(client.put(files + "/content?path=a/b.txt&append=true", content).json())
+        .containsEntry("size", 20);
+  }
+
+  @Test
+  void listsMovesAndRemoves() throws IOException {
+    String files = "/api/v1/sandboxes/" + sandbox() + "/files";
+    assertThat(client.post(files + "/folder", "{\"path\":\"d/e\"}").status()).isEqualTo(204);
+    client.put(files + "/content?path=d/one.txt", new byte[] {1});
+    assertThat(client.post(files + "/mode", "{\"path\":\"d/one.txt\",\"mode\":\"0755\"}").status())
+        .isEqualTo(204);
+    assertThat(client.get(files + "/stat?path=d/one.txt").json())
+        .containsEntry("type", "file")
+        .containsEntry("mode", "0755");
+    assertThat(
+            client.post(files + "/move", "{\"from\":\"d/one.txt\",\"to\":\"d/two.txt\"}").status())
+        .isEqualTo(204);
+    Map<String, Object> list = client.get(files + "?path=d").json();
+    assertThat((List<?>) list.get("entries")).hasSize(2);
+    assertThat(client.get(files + "?path=d&limit=1").json()).containsEntry("truncated", true);
+    Map<String, Object> glob = client.get(files + "/glob?path=.&pattern=**/*.txt").json();
+    assertThat((List<?>) glob.get("entries")).hasSize(1);
+    assertThat(client.delete(files + "?path=d&recursive=true").status()).isEqualTo(204);
+    assertThat(client.get(files + "/stat?path=d").status()).isEqualTo(404);
+  }
+
+  @Test
+  void packsAndUnpacksFolders() throws IOException {
+    String from = "/api/v1/sandboxes/" + sandbox() + "/files";
+    String to = "/api/v1/sandboxes/" + sandbox() + "/files";
+    client.put(from + "/content?path=tree/x/y.txt", "deep".getBytes(UTF_8));
+    client.put(from + "/content?path=tree/skip.log", "no".getBytes(UTF_8));
+    byte[] archive = client.get(from + "/tree?path=tree&exclude=*.log").body();
+    Client.Answer unpacked = client.put(to + "/tree?path=copy", archive);
+
+    assertThat(unpacked.status()).as(unpacked.text()).isEqualTo(200);
+    assertThat(unpacked.json()).containsEntry("bytes", 4);
+    assertThat(client.get(to + "/content?path=copy/x/y.txt").text()).isEqualTo("deep");
+    assertThat(client.get(to + "/stat?path=copy/skip.log").status()).isEqualTo(404);
+    assertThat(client.put(to + "/tree?path=copy", "nonsense".getBytes(UTF_8)).status())
+        .isEqualTo(400);
+  }
+
+  @Test
+  void renewsPausesAndDestroys() throws IOException {
+    String one = "/api/v1/sandboxes/" + sandbox();
+    assertThat(client.post(one + "/renew", "{\"ttlSeconds\":60}").json()).containsKey("expiresAt");
+    Client.Answer paused = client.post(one + "/pause", "");
+    // Either it does, or it says by name that it does not.
+    if (paused.status() == 200) {
+      assertThat(paused.json()).containsEntry("state", "paused");
+      assertThat(client.post(one + "/resume", "").json()).containsEntry("state", "running");
+    } else {
+      assertThat(paused.status()).isEqualTo(501);
+    }
+    assertThat(client.delete(one).status()).isEqualTo(204);
+    assertThat(client.delete(one).status()).isEqualTo(204);
+    assertThat(client.get(one).json()).containsEntry("state", "destroyed");
+    Client.Answer gone = client.post(one + "/exec", "{\"command\":\"true\"}");
+    assertThat(gone.status()).isEqualTo(410);
+    assertThat(gone.json()).containsEntry("code", "SANDBOX_DESTROYED").containsKey("sandbox");
+  }
+
+  @Test
+  void tellsHowProvidersStand() throws IOException {
+    sandbox();
+    Map<?, ?> memory =
+        client.get("/api/v1/agent/workspaces/providers").list("providers").getFirst();
+    assertThat(memory.get("name")).isEqualTo("memory");
+    assertThat(memory.get("status")).isEqualTo("healthy");
+    assertThat(memory.get("lastCheck")).isNotNull();
+    assertThat((Integer) memory.get("active")).isPositive();
+    assertThat(String.valueOf(memory.get("available"))).contains("memoryMb=", "cpu=");
+    Map<?, ?> all = client.get("/api/v1/providers").list("providers").getFirst();
+    assertThat(all.toString())
+        .contains("isolation=", "capabilities=", "enforcedLimits=", "requirements=");
+    assertThat(client.get("/api/v1/pool").json()).containsEntry("size", 0);
+  }
+
+  @Test
+  void measuresUse() throws IOException {
+    Client.Answer usage = client.get("/api/v1/sandboxes/" + sandbox() + "/usage");
+    assertThat(usage.status()).as(usage.text()).isEqualTo(200);
+    assertThat(usage.json()).containsKeys("cpuMs", "memoryBytes", "processes", "uptimeMs");
+    assertThat(client.get("/metrics").text()).contains("isola_");
+  }
+
+  @Test
+  void isReadyWhenTheEngineIs() throws IOException {
+    Client nobody = house.client("");
+    assertThat(nobody.get("/healthz").status()).isEqualTo(200);
+    assertThat(nobody.get("/readyz").status()).isEqualTo(200);
+    house.serving.end();
+    try {
+      assertThat(nobody.get("/healthz").status()).isEqualTo(200);
+      assertThat(nobody.get("/readyz").status()).isEqualTo(503);
+      assertThat(client.get("/api/v1/sandboxes").status()).isEqualTo(503);
+    } finally {
+      house.serving.ready(new Serving.Parts(house.engine, house.registry, house.health));
+    }
+  }
+
+  @Test
+  void makesAndRevokesKeys() throws IOException {
+    String secret =
+        client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").field("key");
+    assertThat(secret).matches("isk_[0-9a-f]{64}");
+    assertThat(house.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(200);
+    assertThat(client.get("/api/v1/keys").text()).contains("\"ci\"").doesNotContain(secret);
+    assertThat(house.ledger.settings().all("api-key").toString()).doesNotContain(secret);
+    assertThat(client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").status())
+        .isEqualTo(409);
+    assertThat(client.delete("/api/v1/keys/ci").status()).isEqualTo(204);
+    assertThat(house.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(401);
+    assertThat(client.delete("/api/v1/keys/ci").status()).isEqualTo(404);
+  }
+
+  @Test
+  void opensFoldersOfTheHostToAnAdministratorOnly() throws IOException {
+    String body = "{\"workspacePath\":\"" + folder + "\"}";
+    Client.Answer refused = house.client(house.use).post("/api/v1/sandboxes", body);
+    assertThat(refused.status()).as(refused.text()).isEqualTo(403);
+    Client.Answer bound =
+        house
+            .client(house.use)
+            .post(
+                "/api/v1/sandboxes",
+                "{\"volumes\":[{\"type\":\"bind\",\"source\":\"/etc\",\"destination\":\"/x\"}]}");
+    assertThat(bound.status()).as(bound.text()).isEqualTo(403);
+    assertThat(client.post("/api/v1/sandboxes", body).status()).isNotEqualTo(403);
+  }
+
+  @Test
+  void keepsAConnectionForTheNextRequest() throws IOException {
+    byte[] request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(UTF_8);
+    try (Client.Open first = client.raw(request)) {
+      assertThat(first.body().readAllBytes()).isNotEmpty();
+      first.socket().getOutputStream().write(request);
+      Client.Open second = Client.read(first.socket());
+      assertThat(second.status()).isEqualTo(200);
+    }
+  }
+}

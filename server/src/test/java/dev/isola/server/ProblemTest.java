@@ -1,0 +1,53 @@
+package dev.isola.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** E2: every error is a problem that says what to do next; its status follows from its code. */
+class ProblemTest {
+
+  @ParameterizedTest
+  @EnumSource(ErrorCode.class)
+  void saysEverythingForEveryCode(ErrorCode code) {
+    Problem problem =
+        Problem.of(
+            Fault.of(code, "it failed", "do that")
+                .sandbox(new SandboxId("box1"))
+                .with("path", "/x")
+                .exception(),
+            "r1");
+
+    assertThat(problem.status()).isEqualTo(code.status()).isBetween(400, 599);
+    assertThat(problem.body())
+        .containsEntry("type", "urn:isola:error:" + code.name())
+        .containsEntry("status", code.status())
+        .containsEntry("detail", "it failed")
+        .containsEntry("code", code.name())
+        .containsEntry("category", code.category().name())
+        .containsEntry("remedy", "do that")
+        .containsEntry("requestId", "r1")
+        .containsEntry("sandbox", "box1")
+        .containsKeys("title", "context");
+  }
+
+  @Test
+  void tellsNothingOfABugButWhereToLook() {
+    Problem problem = Problem.of(new IllegalStateException("the secret is 42"), "r2");
+
+    assertThat(problem.status()).isEqualTo(500);
+    assertThat(problem.body()).containsEntry("requestId", "r2").containsEntry("code", "INTERNAL");
+    assertThat(problem.body().toString()).doesNotContain("42").doesNotContain("IllegalState");
+  }
+
+  @Test
+  void hasARemedyEvenWhereNobodyThoughtOfOne() {
+    assertThat(Problem.of(Fault.of(ErrorCode.CANCELLED, "ended", ""), "r3").body())
+        .containsEntry("remedy", "try again");
+  }
+}

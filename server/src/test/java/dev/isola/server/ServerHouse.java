@@ -1,0 +1,117 @@
+package dev.isola.server;
+
+import dev.isola.engine.Engine;
+import dev.isola.engine.Log;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.Machine;
+import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.registry.Registry;
+import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.server.api.Api;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Routes;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderContext;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.Ledgers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A server on a free port, with a real engine on SQLite and the memory provider. */
+final class ServerHouse implements AutoCloseable {
+  final Ledger ledger;
+  final Registry registry;
+  final HealthMonitor health;
+  final Engine engine;
+  final ApiKeys keys;
+  final Routes routes;
+  final Serving serving = new Serving();
+  final IsolaServer server;
+  final List<AccessLog.Line> requests = new CopyOnWriteArrayList<>();
+  final List<String> warnings = new CopyOnWriteArrayList<>();
+  final String admin;
+  final String use;
+  final String read;
+
+  ServerHouse(Path folder) {
+    this(folder, Duration.ofSeconds(30));
+  }
+
+  ServerHouse(Path folder, Duration idle) {
+    Log log =
+        new Log() {
+          @Override
+          public void info(String sentence) {}
+
+          @Override
+          public void warning(String sentence) {
+            warnings.add(sentence);
+          }
+        };
+    InstantSource clock = InstantSource.system();
+    Config config =
+        ConfigReader.read(
+                new Sources(
+                    new Machine(1 << 30, 10_000, folder),
+                    Optional.empty(),
+                    Map.of(),
+                    List.of(
+                        new FlagValue("--set", "floor", "process"),
+                        new FlagValue("--set", "allow_process", "true")),
+                    List.of("memory")))
+            .orThrow();
+    ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
+    registry =
+        Registry.open(
+            List.of(new MemoryProviderFactory()),
+            config.providers(),
+            name -> new ProviderContext(new InstanceId("house"), folder.resolve(name), clock),
+            clock,
+            log);
+    health =
+        HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
+    engine = Engine.open(config, ledger, registry, health, clock, log);
+    keys = ApiKeys.open(ledger.settings(), Optional.empty(), clock);
+    admin = keys.make("admin", Scope.ADMIN).secret();
+    use = keys.make("use", Scope.USE).secret();
+    read = keys.make("read", Scope.READ).secret();
+    routes = Api.routes(serving, keys, "memory", "test");
+    server =
+        IsolaServer.open(
+            new IsolaServer.Address("127.0.0.1", 0, idle),
+            routes,
+            new Gate(List.of("isola.example")),
+            keys,
+            requests::add,
+            log);
+    serving.ready(new Serving.Parts(engine, registry, health));
+  }
+
+  Client client() {
+    return new Client(server.port(), admin);
+  }
+
+  Client client(String key) {
+    return new Client(server.port(), key);
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    engine.close();
+    health.close();
+    registry.close();
+    ledger.close();
+  }
+}

@@ -1,0 +1,293 @@
+package dev.isola.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A1, O10, F2: streams that go on where they were, and end with who wanted them. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class StreamsTest {
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final Duration SOON = Duration.ofSeconds(20);
+
+  @TempDir static Path folder;
+  private ServerHouse house;
+  private Client client;
+
+  @BeforeAll
+  void open() {
+    // Much less than the commands below are silent for.
+    house = new ServerHouse(folder, Duration.ofSeconds(1));
+    client = house.client();
+  }
+
+  @AfterAll
+  void close() {
+    house.close();
+  }
+
+  /** One event of a stream. */
+  private record Seen(String event, String id, Map<String, Object> data) {}
+
+  private static Seen next(BufferedReader lines) throws IOException {
+    Map<String, String> fields = new LinkedHashMap<>();
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      if (line.isEmpty() && fields.containsKey("data")) {
+        return new Seen(
+            fields.getOrDefault("event", ""),
+            fields.getOrDefault("id", ""),
+            JSON.readValue(fields.get("data"), new TypeReference<Map<String, Object>>() {}));
+      }
+      int colon = line.indexOf(": ");
+      if (colon > 0) {
+        fields.put(line.substring(0, colon), line.substring(colon + 2));
+      }
+    }
+    throw new IOException("the stream has ended");
+  }
+
+  private static BufferedReader lines(Client.Open open) {
+    assertThat(open.status()).isEqualTo(200);
+    assertThat(open.headers()).containsEntry("content-type", "text/event-stream");
+    return new BufferedReader(new InputStreamReader(open.body(), UTF_8));
+  }
+
+  private Client.Open follow(String path, Map<String, String> headers) throws IOException {
+    return client.open("GET", path, headers, new byte[0]);
+  }
+
+  private String sandbox() throws IOException {
+    return client.post("/api/v1/sandboxes", "{}").field("id");
+  }
+
+  private String start(String sandbox, String body) throws IOException {
+    Client.Answer started = client.post("/api/v1/sandboxes/" + sandbox + "/executions", body);
+    assertThat(started.status()).as(started.text()).isEqualTo(201);
+    return "/api/v1/sandboxes/" + sandbox + "/executions/" + started.json().get("id");
+  }
+
+  private static String text(Seen seen) {
+    String data = String.valueOf(seen.data().get("data"));
+    return "base64".equals(seen.data().get("encoding"))
+        ? new String(Base64.getDecoder().decode(data), UTF_8)
+        : data;
+  }
+
+  @Test
+  void followsOutputAndGoesOnFromAnOffset() throws IOException {
+    String execution =
+        start(
+            sandbox(), "{\"command\":\"echo one; read x; echo $x\",\"stdin\":true,\"tag\":\"t\"}");
+    String id;
+    try (Client.Open open = follow(execution + "/output", Map.of())) {
+      Seen first = next(lines(open));
+      assertThat(first.event()).isEqualTo("output");
+      assertThat(text(first)).isEqualTo("one\n");
+      assertThat(first.data()).containsEntry("channel", "stdout").containsEntry("offset", 0);
+      id = first.id();
+      assertThat(id).isEqualTo("4");
+    }
+    Client.Answer fed =
+        client.send("POST", execution + "/stdin?close=true", Map.of(), "two\n".getBytes(UTF_8));
+    assertThat(fed.status()).as(fed.text()).isEqualTo(204);
+    try (Client.Open open = follow(execution + "/output", Map.of("Last-Event-ID", id))) {
+      BufferedReader lines = lines(open);
+      Seen second = next(lines);
+      assertThat(text(second)).isEqualTo("two\n");
+      assertThat(second.id()).isEqualTo("8");
+      Seen end = next(lines);
+      assertThat(end.event()).isEqualTo("exit");
+      assertThat(end.data()).containsEntry("kind", "exited").containsEntry("exitCode", 0);
+      assertThat(lines.readLine()).isNull();
+    }
+    try (Client.Open open = follow(execution + "/output?offset=4", Map.of())) {
+      assertThat(text(next(lines(open)))).isEqualTo("two\n");
+    }
+    assertThat(client.get(execution + "/output?offset=9").status()).isEqualTo(400);
+    Map<String, Object> info = client.get(execution).json();
+    assertThat(info)
+        .containsEntry("running", false)
+        .containsEntry("tag", "t")
+        .containsEntry("endOffset", 8);
+  }
+
+  @Test
+  void listsAndSignalsExecutions() throws IOException {
+    String sandbox = sandbox();
+    String execution = start(sandbox, "{\"argv\":[\"sleep\",\"60\"]}");
+    Map<String, Object> list = client.get("/api/v1/sandboxes/" + sandbox + "/executions").json();
+    assertThat((List<?>) list.get("executions")).hasSize(1);
+    assertThat(client.post(execution + "/signal", "{\"signal\":\"TERM\"}").status()).isEqualTo(204);
+    try (Client.Open open = follow(execution + "/output", Map.of())) {
+      Seen end = next(lines(open));
+      assertThat(end.event()).isEqualTo("exit");
+      assertThat(end.data()).containsEntry("signal", "SIGTERM").containsEntry("exitCode", 143);
+    }
+    assertThat(client.post(execution + "/signal", "{\"signal\":\"NOSUCH\"}").status())
+        .isEqualTo(400);
+    assertThat(client.get(execution.replaceAll("[^/]*$", "nosuch")).status()).isEqualTo(404);
+  }
+
+  @Test
+  void followsEventsAndMissesNothing() throws IOException {
+    long before = house.engine.events().last();
+    String sandbox = sandbox();
+    List<String> types = new ArrayList<>();
+    String id;
+    try (Client.Open open =
+        follow("/api/v1/events?sandbox=" + sandbox + "&after=" + before, Map.of())) {
+      BufferedReader lines = lines(open);
+      types.add(next(lines).event());
+      Seen ready = next(lines);
+      types.add(ready.event());
+      id = ready.id();
+      assertThat(ready.data()).containsEntry("sandbox", sandbox);
+    }
+    assertThat(types).containsExactly("spawn", "ready");
+    client.delete("/api/v1/sandboxes/" + sandbox);
+    try (Client.Open open =
+        follow("/api/v1/events?sandbox=" + sandbox, Map.of("Last-Event-ID", id))) {
+      BufferedReader lines = lines(open);
+      assertThat(next(lines).event()).isEqualTo("stateChange");
+      assertThat(next(lines).event()).isEqualTo("terminate");
+    }
+  }
+
+  @Test
+  void aStreamMayBeSilentForLongerThanAConnectionMayBeIdle() throws IOException {
+    String execution = start(sandbox(), "{\"command\":\"sleep 3; echo up\"}");
+    try (Client.Open open = follow(execution + "/output", Map.of())) {
+      BufferedReader lines = lines(open);
+      assertThat(text(next(lines))).isEqualTo("up\n");
+      assertThat(next(lines).event()).isEqualTo("exit");
+    }
+  }
+
+  @Test
+  void aCommandMayBeSilentForLongerThanAConnectionMayBeIdle() throws IOException {
+    String sandbox = sandbox();
+    Client.Answer slept =
+        client.post("/api/v1/sandboxes/" + sandbox + "/exec", "{\"command\":\"sleep 3; echo up\"}");
+    assertThat(slept.status()).as(slept.text()).isEqualTo(200);
+    assertThat(slept.json()).containsEntry("stdout", "up\n");
+  }
+
+  @Test
+  void aCommandEndsWithTheClientThatWantedIt() throws IOException {
+    String sandbox = sandbox();
+    byte[] body = "{\"command\":\"sleep 300\"}".getBytes(UTF_8);
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), client.port());
+    socket
+        .getOutputStream()
+        .write(
+            ("POST /api/v1/sandboxes/"
+                    + sandbox
+                    + "/exec HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                    + client.key()
+                    + "\r\nContent-Length: "
+                    + body.length
+                    + "\r\n\r\n")
+                .getBytes(UTF_8));
+    socket.getOutputStream().write(body);
+    String list = "/api/v1/sandboxes/" + sandbox + "/executions";
+    await().atMost(SOON).until(() -> client.get(list).text().contains("\"running\":true"));
+    socket.close();
+    await().atMost(SOON).until(() -> client.get(list).text().contains("\"running\":false"));
+    assertThat(client.get(list).text()).contains("SIGKILL");
+  }
+
+  @Test
+  void twoCommandsGoOverOneConnection() throws IOException {
+    String path = "/api/v1/sandboxes/" + sandbox() + "/exec";
+    byte[] body = "{\"command\":\"echo hi\"}".getBytes(UTF_8);
+    byte[] request =
+        ("POST "
+                + path
+                + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                + client.key()
+                + "\r\nContent-Length: "
+                + body.length
+                + "\r\n\r\n"
+                + new String(body, UTF_8))
+            .getBytes(UTF_8);
+    try (Client.Open first = client.raw(request)) {
+      assertThat(new String(first.body().readAllBytes(), UTF_8)).contains("hi\\n");
+      for (int i = 0; i < 20; i++) {
+        first.socket().getOutputStream().write(request);
+        Client.Open again = Client.read(first.socket());
+        assertThat(new String(again.body().readAllBytes(), UTF_8)).contains("hi\\n");
+      }
+    }
+  }
+
+  @Test
+  void anUploadThatIsCutOffLeavesNothing() throws IOException {
+    String files = "/api/v1/sandboxes/" + sandbox() + "/files";
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), client.port())) {
+      socket
+          .getOutputStream()
+          .write(
+              ("PUT "
+                      + files
+                      + "/content?path=half HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                      + client.key()
+                      + "\r\nContent-Length: 1000000\r\n\r\nhalf")
+                  .getBytes(UTF_8));
+    }
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                house.requests.stream()
+                    .anyMatch(
+                        line ->
+                            line.method().equals("PUT")
+                                && line.route().endsWith("/files/content")));
+    assertThat(client.get(files + "/stat?path=half").status()).isEqualTo(404);
+  }
+
+  @Test
+  void aBodyThatDoesNotComeIsNotWaitedForForever() throws IOException {
+    byte[] request =
+        ("POST /api/v1/sandboxes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                + client.key()
+                + "\r\nContent-Length: 100\r\n\r\n{")
+            .getBytes(UTF_8);
+    try (Client.Open open = client.raw(request)) {
+      assertThat(open.status()).isBetween(400, 499);
+    }
+  }
+
+  @Test
+  void aStreamEndsWhenTheServerDoes() throws IOException {
+    ServerHouse other = new ServerHouse(folder.resolve("other"));
+    try (Client.Open open = other.client().open("GET", "/api/v1/events", Map.of(), new byte[0])) {
+      BufferedReader lines = lines(open);
+      assertThat(lines.readLine()).startsWith(":");
+      other.server.close(Duration.ofSeconds(10));
+      assertThat(lines.lines().toList()).allMatch(line -> line.isBlank() || line.startsWith(":"));
+    } finally {
+      other.close();
+    }
+  }
+}
