@@ -322,6 +322,7 @@ static _Noreturn void run_supervisor(const struct launch *l, int control_fd)
 {
     if (!arrange_descriptors(l, control_fd)) _exit(1);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* one that was stopped must see the agent's end */
     prctl(PR_SET_NAME, "isola-watch");
     struct sigaction wake = {.sa_handler = nothing};
     sigaction(SIGCHLD, &wake, NULL);

@@ -827,29 +827,42 @@ static void an_abandoned_agent_ends_when_it_may_not_linger(void)
     finish(&a, NULL);
 }
 
-static void a_killed_agent_takes_everything_with_it(void)
+static void a_killed_agent_takes_with_it(const char *before)
 {
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
-    char script[64], look[64]; /* by a number that no other run of this test has */
-    snprintf(script, sizeof script, "setsid sleep 7%d & sleep 7%d", (int)getpid(), (int)getpid());
+    char script[96], look[64]; /* by a number that no other run of this test has */
+    snprintf(script, sizeof script, "%s setsid sleep 7%d & sleep 7%d", before, (int)getpid(), (int)getpid());
     snprintf(look, sizeof look, "pgrep -x sleep -a | grep -qw 7%d", (int)getpid());
     struct builder b = shell(script);
     client_request(&c, OP_EXEC, &b);
     builder_free(&b);
     struct frame f;
     CHECK(client_next(&c, &f, 5000) && f.type == RESPONSE);
-    usleep(100000);
-    CHECK_INT(0, system(look)); /* the control: it was there */
+    int found = 1;
+    for (int i = 0; i < 100 && found != 0; i++) {
+        usleep(20000);
+        found = system(look);
+    }
+    CHECK_INT(0, found); /* the control: it was there */
     kill(a.pid, SIGKILL);
-    int found = 0;
     for (int i = 0; i < 100 && found == 0; i++) {
         usleep(20000);
         found = system(look);
     }
     CHECK(found != 0);
     finish(&a, &c);
+}
+
+static void a_killed_agent_takes_everything_with_it(void)
+{
+    a_killed_agent_takes_with_it("");
+}
+
+static void a_stopped_supervisor_does_not_outlive_its_agent(void)
+{
+    a_killed_agent_takes_with_it("sleep 0.1; kill -STOP $PPID;"); /* after the start was told */
 }
 
 static void a_sandboxed_process_cannot_read_the_agent(void)
@@ -899,6 +912,7 @@ static void run_all(void)
     RUN(the_deadline_can_be_renewed);
     RUN(an_abandoned_agent_ends_when_it_may_not_linger);
     RUN(a_killed_agent_takes_everything_with_it);
+    RUN(a_stopped_supervisor_does_not_outlive_its_agent);
     RUN(a_sandboxed_process_cannot_read_the_agent);
 }
 
