@@ -45,6 +45,11 @@ public abstract class ConformanceTest {
     return Kit.groups();
   }
 
+  /** Returns these classes of checks, or all of them in {@code ./check --long}. */
+  protected static List<String> unlessLong(String... few) {
+    return Boolean.getBoolean("isola.long") ? Kit.groups() : List.of(few);
+  }
+
   @BeforeAll
   final void open() throws Exception {
     ProviderUnderTest underTest = underTest();

@@ -8,7 +8,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 
-/** The classes where gVisor differs; {@code isola conformance gvisor} runs all of them. */
+/**
+ * The classes where gVisor differs; {@code ./check --long} and {@code isola conformance gvisor} run
+ * all of them.
+ */
 final class GvisorConformanceTest extends ConformanceTest {
   @Override
   protected ProviderUnderTest underTest() throws IOException {
@@ -21,6 +24,6 @@ final class GvisorConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return List.of("Timeout", "FileEscape", "Honesty", "Limits", "Pausing");
+    return unlessLong("Timeout", "FileEscape", "Honesty", "Limits", "Pausing");
   }
 }

@@ -6,7 +6,12 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.List;
 
+/**
+ * The classes where the runtime itself does the work; the rest is the agent, as in {@link
+ * CrunConformanceTest}. {@code ./check --long} and {@code isola conformance runc} run all of them.
+ */
 final class RuncConformanceTest extends ConformanceTest {
   @Override
   protected ProviderUnderTest underTest() throws IOException {
@@ -15,5 +20,10 @@ final class RuncConformanceTest extends ConformanceTest {
         ProviderConfig.EMPTY,
         new InstanceId("runcconformance"),
         Files.createTempDirectory("isola"));
+  }
+
+  @Override
+  protected List<String> groups() {
+    return unlessLong("Lifecycle", "Honesty", "Limits", "Pausing", "Recovery", "Escape");
   }
 }
