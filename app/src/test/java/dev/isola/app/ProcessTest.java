@@ -74,9 +74,12 @@ class ProcessTest {
     return process;
   }
 
+  /** Who runs tests in the background ignores INT, and with nohup HUP; a command must not. */
   private static List<String> words(String... args) {
     List<String> java =
         List.of(
+            "env",
+            "--default-signal",
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--enable-native-access=ALL-UNNAMED",
             "-XX:TieredStopAtLevel=1",
