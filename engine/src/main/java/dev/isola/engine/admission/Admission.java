@@ -43,6 +43,19 @@ public final class Admission {
    * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} when interrupted
    */
   public Grant admit(Resources asked) {
+    return admit(asked, patience);
+  }
+
+  /**
+   * Returns a promise of these resources if they are free and nobody waits for them.
+   *
+   * @throws dev.isola.spi.error.LimitExceeded otherwise, at once
+   */
+  public Grant admitAtOnce(Resources asked) {
+    return admit(asked, Duration.ZERO);
+  }
+
+  private Grant admit(Resources asked, Duration patience) {
     lock.lock();
     try {
       if (!asked.fitsIn(line.capacity())) {
@@ -50,7 +63,7 @@ public final class Admission {
       }
       Line.Ticket ticket = line.join(asked, clock.instant().plus(patience));
       if (ticket.state() != Line.State.HOLDING) {
-        await(ticket);
+        await(ticket, patience);
       }
       return new Grant(this, ticket);
     } finally {
@@ -87,14 +100,14 @@ public final class Admission {
   }
 
   /** Returns when the ticket holds. Called with the lock, which waiting lets go. */
-  private void await(Line.Ticket ticket) {
+  private void await(Line.Ticket ticket, Duration patience) {
     Condition turn = lock.newCondition();
     turns.put(ticket, turn);
     try {
       while (ticket.state() == Line.State.WAITING) {
-        long left = nanosUntil(ticket.deadline);
+        long left = nanosUntil(ticket.deadline, patience);
         if (left <= 0) {
-          SandboxException refusal = full(ticket.asked);
+          SandboxException refusal = full(ticket.asked, patience);
           leave(ticket);
           throw refusal;
         }
@@ -110,7 +123,7 @@ public final class Admission {
     }
   }
 
-  private long nanosUntil(Instant deadline) {
+  private long nanosUntil(Instant deadline, Duration patience) {
     Duration left = Duration.between(clock.instant(), deadline);
     // A clock that is set back must not make anybody wait longer than was said.
     return Math.min(
@@ -139,7 +152,7 @@ public final class Admission {
         "ask for less, or raise admission.memory_mb and admission.cpu");
   }
 
-  private SandboxException full(Resources asked) {
+  private SandboxException full(Resources asked, Duration patience) {
     return refusal(
         asked,
         line.free(),

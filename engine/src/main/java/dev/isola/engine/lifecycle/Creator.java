@@ -107,7 +107,9 @@ public final class Creator {
       // Nobody is tried; it says why nobody may.
       return deliver(choosing.place(selection, name -> registry.get(name).create(spec(order))));
     }
-    Grant grant = admission.admit(Resources.of(spec(order).limits()));
+    Resources asked = Resources.of(spec(order).limits());
+    // Who asked for a sandbox comes before who might.
+    Grant grant = pooled ? admission.admitAtOnce(asked) : admission.admit(asked);
     Failpoint.CREATE_ADMITTED.reach();
     boolean kept = false;
     living.begin(spec(order).id());

@@ -66,6 +66,21 @@ class AdmissionTest {
   }
 
   @Test
+  void whoMayNotWaitDoesNotPassThoseWhoDo() {
+    Admission admission = new Admission(Resources.of(2, 20), LONG, InstantSource.system());
+    Grant first = admission.admit(Resources.of(1, 10));
+    Thread waiting = Thread.startVirtualThread(() -> admission.admit(Resources.of(2, 20)).close());
+    await().until(() -> admission.usage().waiting() == 1);
+    assertThatThrownBy(() -> admission.admitAtOnce(Resources.of(1, 10)))
+        .as("it would fit, but somebody waits")
+        .isInstanceOf(LimitExceeded.class);
+    assertThat(admission.usage().waiting()).isEqualTo(1);
+    first.close();
+    await().until(() -> !waiting.isAlive());
+    admission.admitAtOnce(Resources.of(2, 20)).close();
+  }
+
+  @Test
   void letsTheNextInWhenOneLeaves() throws Exception {
     Admission admission = new Admission(Resources.of(1, 1024), LONG, InstantSource.system());
     Grant first = admission.admit(Resources.of(1, 1024));
