@@ -12,8 +12,13 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 
-/** A thousand sandboxes, one in five killed somewhere; then a census equal to the one before. */
+/**
+ * A thousand sandboxes, one in five killed somewhere; then a census equal to the one before. {@code
+ * ./check} makes a quarter of them, {@code ./check --long} all.
+ */
 final class ThousandRoundsTest {
+  private static final int ROUNDS = Boolean.getBoolean("isola.long") ? 1_000 : 250;
+
   @Test
   void leaveNothing(TestReporter reporter) throws InterruptedException {
     try (Trial trial = Trial.of(new BubblewrapProviderFactory());
@@ -24,10 +29,10 @@ final class ThousandRoundsTest {
       new Rounds(trial).run(provider, 4, 1); // what the JVM keeps from first use is there before
       LeakCensus census = new LeakCensus(trial.instance(), trial.data());
       Census before = census.take();
-      Rounds.Tally tally = new Rounds(trial).run(provider, 1_000, 42);
+      Rounds.Tally tally = new Rounds(trial).run(provider, ROUNDS, 42);
       reporter.publishEntry("tally", tally.toString());
-      assertThat(tally.answered()).isGreaterThan(800);
-      assertThat(tally.killed()).isGreaterThan(100);
+      assertThat(tally.answered()).isGreaterThan(ROUNDS * 8 / 10);
+      assertThat(tally.killed()).isGreaterThan(ROUNDS / 10);
       assertThat(tally.refused()).isPositive();
       assertThat(provider.inventory()).isEmpty();
       assertThat(census.leakedSince(before)).isEmpty();
