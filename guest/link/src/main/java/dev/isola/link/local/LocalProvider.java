@@ -323,7 +323,7 @@ public final class LocalProvider implements Provider {
    */
   private void removeWhatShortLivedOwnersLeft() {
     for (Known known : folders.all(context.instance().value(), attached.keySet())) {
-      if (known.record().abandoned()) {
+      if (known.record().abandoned(context.clock().instant())) {
         // One that is being destroyed this moment looks the same; it is left to who does it.
         turns.takeIfFree(known.record().id(), () -> removeAbandoned(known.record().id()));
       }
@@ -331,12 +331,13 @@ public final class LocalProvider implements Provider {
   }
 
   private void removeAbandoned(SandboxId id) {
-    Optional<Known> still = folders.find(id).filter(known -> known.record().abandoned());
-    if (still.isPresent()) {
+    if (folders
+        .find(id)
+        .filter(known -> known.record().abandoned(context.clock().instant()))
+        .isPresent()) {
       try {
-        booter.release(id, still.get().folder());
-        still.get().folder().remove();
-      } catch (IOException heldBySomebody) {
+        destroyInTurn(id, Destroy.FORCE);
+      } catch (SandboxException heldBySomebody) {
         // It goes on showing in the inventory.
       }
     }

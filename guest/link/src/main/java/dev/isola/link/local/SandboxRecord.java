@@ -51,6 +51,9 @@ public record SandboxRecord(
           StandardOpenOption.TRUNCATE_EXISTING,
           StandardOpenOption.WRITE);
 
+  /** Nobody is still making what was begun that long ago. */
+  private static final Duration LONGEST_MAKING = Duration.ofHours(1);
+
   private static final FileAttribute<?> OURS =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
@@ -98,9 +101,16 @@ public record SandboxRecord(
         : !AgentProcess.marked(instance, id.value()).isEmpty();
   }
 
-  /** Returns true when its owner never comes back and its agent has ended by itself. */
-  public boolean abandoned() {
-    return shortLived && !stopped && agent.isPresent() && !agent.get().alive();
+  /**
+   * Returns true when its owner never comes back and its agent has ended by itself, or never came:
+   * its owner was killed while it was made.
+   */
+  public boolean abandoned(Instant now) {
+    return shortLived
+        && !stopped
+        && (agent.isPresent()
+            ? !agent.get().alive()
+            : createdAt.plus(LONGEST_MAKING).isBefore(now));
   }
 
   /**

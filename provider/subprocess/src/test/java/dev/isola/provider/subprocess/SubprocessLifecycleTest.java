@@ -38,8 +38,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -190,25 +192,50 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     Sandbox sandbox = create();
     SandboxFolder folder = new SandboxFolder(data.resolve("sandboxes/" + sandbox.id()));
     SandboxRecord whole = SandboxRecord.read(folder.record()).orElseThrow();
-    // As if the maker had died between starting the agent and writing it down.
-    new SandboxRecord(
-            whole.id(),
-            whole.instance(),
-            whole.createdAt(),
-            whole.workspace(),
-            whole.ownWorkspace(),
-            whole.secret(),
-            whole.commandTimeout(),
-            whole.shortLived(),
-            whole.stopped(),
-            java.util.Optional.empty())
-        .write(folder.record());
+    writeUnfinished(whole, folder, whole.createdAt(), false);
     try (Provider other = another()) {
       assertThat(other.inventory().getFirst().state()).isEqualTo(SandboxState.RUNNING);
       other.destroy(sandbox.id(), Destroy.NORMAL);
       assertThat(other.inventory()).isEmpty();
     }
     assertThat(whole.agent().orElseThrow().alive()).isFalse();
+  }
+
+  @Test
+  void whatAKilledMakerNeverComesBackToGoesWithTheNextCreate() throws IOException {
+    Sandbox sandbox = create();
+    SandboxFolder folder = new SandboxFolder(data.resolve("sandboxes/" + sandbox.id()));
+    SandboxRecord whole = SandboxRecord.read(folder.record()).orElseThrow();
+    try (Provider other = another()) {
+      writeUnfinished(whole, folder, whole.createdAt(), true);
+      Sandbox next = other.create(SandboxSpec.builder(new SandboxId("next1")).build());
+      assertThat(whole.agent().orElseThrow().alive()).as("it may still be in the making").isTrue();
+      other.destroy(next.id(), Destroy.FORCE);
+
+      writeUnfinished(whole, folder, whole.createdAt().minus(Duration.ofHours(2)), true);
+      next = other.create(SandboxSpec.builder(new SandboxId("next2")).build());
+      assertThat(whole.agent().orElseThrow().alive()).isFalse();
+      assertThat(folder.path()).doesNotExist();
+      other.destroy(next.id(), Destroy.FORCE);
+    }
+  }
+
+  /** As if the maker had died between starting the agent and writing it down. */
+  private static void writeUnfinished(
+      SandboxRecord whole, SandboxFolder folder, Instant createdAt, boolean shortLived)
+      throws IOException {
+    new SandboxRecord(
+            whole.id(),
+            whole.instance(),
+            createdAt,
+            whole.workspace(),
+            whole.ownWorkspace(),
+            whole.secret(),
+            whole.commandTimeout(),
+            shortLived,
+            whole.stopped(),
+            Optional.empty())
+        .write(folder.record());
   }
 
   @Test
