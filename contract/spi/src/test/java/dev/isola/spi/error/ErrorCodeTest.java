@@ -36,6 +36,7 @@ class ErrorCodeTest {
       FILE_NOT_FOUND          NotFound             CALLER    404
       PORT_NOT_OPEN           NotFound             CALLER    404
       IMAGE_NOT_FOUND         NotFound             CALLER    404
+      SNAPSHOT_NOT_FOUND      NotFound             CALLER    404
       ROUTE_NOT_FOUND         NotFound             CALLER    404
       CONFLICT                Conflict             CALLER    409
       FILE_EXISTS             Conflict             CALLER    409
@@ -43,6 +44,7 @@ class ErrorCodeTest {
       ILLEGAL_STATE           Conflict             CALLER    409
       UNSAVED_WORK            Conflict             CALLER    409
       SANDBOX_DESTROYED       Gone                 CALLER    410
+      SNAPSHOT_DAMAGED        Gone                 CALLER    410
       RESOURCE_LIMIT          LimitExceeded        RESOURCE  429
       DISK_FULL               LimitExceeded        RESOURCE  507
       NOT_IMPLEMENTED         Unsupported          CALLER    501

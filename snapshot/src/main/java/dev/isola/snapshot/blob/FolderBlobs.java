@@ -1,0 +1,84 @@
+package dev.isola.snapshot.blob;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Blobs in a folder of this machine. A file is on the disk before its name is. */
+public final class FolderBlobs implements Blobs {
+  private final Path folder;
+
+  public FolderBlobs(Path folder) {
+    this.folder = folder;
+  }
+
+  @Override
+  public void put(String name, Path file) throws IOException {
+    sync(file);
+    Path target = folder.resolve(name);
+    Path parent = folderOf(target);
+    if (!Files.isDirectory(parent)) {
+      Files.createDirectories(parent);
+      sync(folder);
+    }
+    Files.move(file, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    sync(parent);
+  }
+
+  private static void sync(Path path) throws IOException {
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  private static Path folderOf(Path target) throws IOException {
+    Path parent = target.getParent();
+    if (parent == null) {
+      throw new IOException(target + " lies in no folder");
+    }
+    return parent;
+  }
+
+  @Override
+  public byte[] read(String name, long offset, int length) throws IOException {
+    try (FileChannel channel = FileChannel.open(folder.resolve(name), StandardOpenOption.READ)) {
+      ByteBuffer bytes = ByteBuffer.allocate(length);
+      while (bytes.hasRemaining()) {
+        if (channel.read(bytes, offset + bytes.position()) < 0) {
+          throw new EOFException(name + " ends before byte " + (offset + length));
+        }
+      }
+      return bytes.array();
+    }
+  }
+
+  @Override
+  public long size(String name) throws IOException {
+    return Files.size(folder.resolve(name));
+  }
+
+  @Override
+  public List<String> list(String prefix) throws IOException {
+    try (Stream<Path> files = Files.list(folder.resolve(prefix))) {
+      return files.map(file -> prefix + "/" + file.getFileName()).sorted().toList();
+    } catch (NoSuchFileException none) {
+      return List.of();
+    }
+  }
+
+  @Override
+  public void remove(String name) throws IOException {
+    Path target = folder.resolve(name);
+    if (Files.deleteIfExists(target)) {
+      sync(folderOf(target));
+    }
+  }
+}

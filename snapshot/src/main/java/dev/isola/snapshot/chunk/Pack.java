@@ -1,0 +1,66 @@
+package dev.isola.snapshot.chunk;
+
+import dev.isola.snapshot.blob.Blobs;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A file of chunks: a mark, the compressed chunks, a row for each, and a foot that says how many
+ * rows there are and what they must be. Its name is SHA-256 of all of it.
+ */
+final class Pack {
+  static final String FOLDER = "packs";
+  static final byte[] HEAD = "ISOLAPK1".getBytes(StandardCharsets.US_ASCII);
+  static final byte[] END = "ISOLAPKE".getBytes(StandardCharsets.US_ASCII);
+
+  /** An id, an offset, a length and a size. */
+  static final int ROW = ChunkId.BYTES + Long.BYTES + 2 * Integer.BYTES;
+
+  static final int FOOT = Integer.BYTES + ChunkId.BYTES + END.length;
+
+  /** More rows than a pack of the usual size can have, were every chunk one byte long. */
+  private static final int MOST_ROWS = 8 << 20;
+
+  private Pack() {}
+
+  /**
+   * Reads the rows of a pack.
+   *
+   * @throws DamagedException when it is not what was written
+   */
+  static Map<ChunkId, Place> rows(Blobs blobs, String name) throws IOException {
+    long size = blobs.size(name);
+    if (size < HEAD.length + FOOT) {
+      throw new DamagedException(name, "it has only " + size + " bytes");
+    }
+    if (!Arrays.equals(blobs.read(name, 0, HEAD.length), HEAD)) {
+      throw new DamagedException(name, "it does not begin like a pack");
+    }
+    ByteBuffer foot = ByteBuffer.wrap(blobs.read(name, size - FOOT, FOOT));
+    int count = foot.getInt();
+    ChunkId wanted = ChunkId.read(foot);
+    byte[] end = new byte[END.length];
+    foot.get(end);
+    if (!Arrays.equals(end, END) || count < 0 || count > MOST_ROWS) {
+      throw new DamagedException(name, "it does not end like a pack");
+    }
+    long begin = size - FOOT - (long) count * ROW;
+    if (begin < HEAD.length) {
+      throw new DamagedException(name, "it is too short for its rows");
+    }
+    byte[] rows = blobs.read(name, begin, count * ROW);
+    if (!ChunkId.of(rows, 0, rows.length).equals(wanted)) {
+      throw new DamagedException(name, "its rows are not those that were written");
+    }
+    Map<ChunkId, Place> places = new LinkedHashMap<>();
+    ByteBuffer row = ByteBuffer.wrap(rows);
+    while (row.hasRemaining()) {
+      places.put(ChunkId.read(row), new Place(name, row.getLong(), row.getInt(), row.getInt()));
+    }
+    return places;
+  }
+}

@@ -1,0 +1,9 @@
+package dev.isola.snapshot.chunk;
+
+/**
+ * Where a chunk lies.
+ *
+ * @param length in the pack, compressed
+ * @param size of its content
+ */
+record Place(String pack, long offset, int length, int size) {}

@@ -1,0 +1,44 @@
+package dev.isola.snapshot.manifest;
+
+import dev.isola.snapshot.chunk.ChunkId;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One file of a snapshot.
+ *
+ * @param path from the snapshot's root, without {@code .} and {@code ..}; each char is one byte,
+ *     because a name need not be text in any encoding
+ * @param target of a link: where a symbolic one points, or the path a hard one shares
+ * @param mode permissions with the set-id and sticky bits
+ * @param size of a file's content
+ * @param seconds since 1970 when the content changed last
+ * @param attributes extended attributes; each char of a value is one byte
+ * @param chunks of a file, in order
+ */
+public record Entry(
+    String path,
+    Kind kind,
+    String target,
+    int mode,
+    long uid,
+    long gid,
+    long size,
+    long seconds,
+    int nanos,
+    Map<String, String> attributes,
+    List<ChunkId> chunks) {
+
+  /** What a file is. */
+  public enum Kind {
+    FILE,
+    FOLDER,
+    LINK,
+    HARD_LINK
+  }
+
+  public Entry {
+    attributes = Map.copyOf(attributes);
+    chunks = List.copyOf(chunks);
+  }
+}

@@ -1,0 +1,161 @@
+package dev.isola.snapshot.manifest;
+
+import dev.isola.snapshot.blob.Blobs;
+import dev.isola.snapshot.chunk.ChunkId;
+import dev.isola.snapshot.chunk.DamagedException;
+import dev.isola.snapshot.chunk.Squeezing;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The snapshots of a store, a file each: a mark, what is known of it, and its list of files. A
+ * snapshot exists from the moment its file does.
+ */
+public final class Manifests {
+  private static final String FOLDER = "snapshots";
+  private static final byte[] MARK = "ISOLASN1".getBytes(StandardCharsets.US_ASCII);
+  private static final int FIXED = MARK.length + 2 * Integer.BYTES;
+  private static final int SEAL = 2 * ChunkId.BYTES;
+  private static final int MOST_HEAD = 16 << 20;
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private final Blobs blobs;
+  private final Path staging;
+
+  public Manifests(Blobs blobs, Path staging) {
+    this.blobs = blobs;
+    this.staging = staging;
+  }
+
+  /** Returns SHA-256 over a list of files. */
+  public static String checksum(List<Entry> entries) throws IOException {
+    return checksum(Tree.encode(entries));
+  }
+
+  private static String checksum(byte[] tree) {
+    return ChunkId.of(tree, 0, tree.length).toString();
+  }
+
+  public void write(Snapshot snapshot, List<Entry> entries) throws IOException {
+    byte[] head = JSON.writeValueAsBytes(snapshot);
+    byte[] tree = Tree.encode(entries);
+    byte[] compressed = Squeezing.squeeze(tree);
+    byte[] seal = seal(head, tree.length, ChunkId.of(compressed, 0, compressed.length));
+    ByteBuffer file = ByteBuffer.allocate(FIXED + head.length + seal.length + compressed.length);
+    file.put(MARK).putInt(head.length).putInt(tree.length).put(head).put(seal).put(compressed);
+    Path temporary = Files.createTempFile(staging, "snapshot", ".new");
+    try {
+      Files.write(temporary, file.array());
+      blobs.put(name(snapshot.id()), temporary);
+    } finally {
+      Files.deleteIfExists(temporary);
+    }
+  }
+
+  /** The list's bytes by their hash, and the hash of that and of everything before it. */
+  private static byte[] seal(byte[] head, int length, ChunkId list) {
+    ByteBuffer all = ByteBuffer.allocate(head.length + Integer.BYTES + ChunkId.BYTES);
+    all.put(head).putInt(length).put(list.bytes());
+    return ByteBuffer.allocate(SEAL)
+        .put(list.bytes())
+        .put(ChunkId.of(all.array(), 0, all.capacity()).bytes())
+        .array();
+  }
+
+  private static String name(String id) {
+    return FOLDER + "/" + id;
+  }
+
+  public List<String> ids() throws IOException {
+    return blobs.list(FOLDER).stream().map(name -> name.substring(FOLDER.length() + 1)).toList();
+  }
+
+  /**
+   * @throws DamagedException when it is there and not what was written
+   */
+  public Optional<Snapshot> find(String id) throws IOException {
+    return head(id).map(Head::snapshot);
+  }
+
+  private record Head(
+      Snapshot snapshot, int treeLength, ChunkId list, long treeOffset, long size) {}
+
+  private Optional<Head> head(String id) throws IOException {
+    String name = name(id);
+    long size;
+    try {
+      size = blobs.size(name);
+    } catch (NoSuchFileException none) {
+      return Optional.empty();
+    }
+    if (size < FIXED + SEAL) {
+      throw new DamagedException(name, "it has only " + size + " bytes");
+    }
+    ByteBuffer begin = ByteBuffer.wrap(blobs.read(name, 0, FIXED));
+    byte[] mark = new byte[MARK.length];
+    begin.get(mark);
+    int length = begin.getInt();
+    int tree = begin.getInt();
+    if (!Arrays.equals(mark, MARK)
+        || length < 0
+        || length > MOST_HEAD
+        || tree < 0
+        || size < (long) FIXED + length + SEAL) {
+      throw new DamagedException(name, "it does not begin like a snapshot");
+    }
+    byte[] bytes = blobs.read(name, FIXED, length + SEAL);
+    byte[] head = Arrays.copyOf(bytes, length);
+    ChunkId list = ChunkId.of(Arrays.copyOfRange(bytes, length, length + ChunkId.BYTES));
+    if (!Arrays.equals(seal(head, tree, list), Arrays.copyOfRange(bytes, length, bytes.length))) {
+      throw new DamagedException(name, "what is known of it is not what was written");
+    }
+    try {
+      Snapshot snapshot = JSON.readValue(head, Snapshot.class);
+      return Optional.of(new Head(snapshot, tree, list, FIXED + (long) bytes.length, size));
+    } catch (JacksonException e) {
+      throw new DamagedException(name, "what is known of it cannot be read");
+    }
+  }
+
+  /**
+   * Returns the files of a snapshot.
+   *
+   * @throws DamagedException when they are not what was written
+   * @throws NoSuchFileException when there is no such snapshot
+   */
+  public List<Entry> entries(String id) throws IOException {
+    Head head = head(id).orElseThrow(() -> new NoSuchFileException(name(id)));
+    long length = head.size() - head.treeOffset();
+    if (length > Integer.MAX_VALUE - 64) {
+      throw new DamagedException(name(id), "its list of files has an impossible length");
+    }
+    byte[] compressed = blobs.read(name(id), head.treeOffset(), (int) length);
+    Optional<byte[]> read =
+        ChunkId.of(compressed, 0, compressed.length).equals(head.list())
+            ? Squeezing.restore(compressed, head.treeLength())
+            : Optional.empty();
+    byte[] tree =
+        read.filter(found -> checksum(found).equals(head.snapshot().checksum()))
+            .orElseThrow(
+                () -> new DamagedException(name(id), "its list of files is not what was written"));
+    return Tree.decode(tree);
+  }
+
+  public void remove(String id) throws IOException {
+    blobs.remove(name(id));
+  }
+
+  /** Tells whether a snapshot can have that name; anything else might lead out of the store. */
+  public static boolean isId(String text) {
+    return text.matches("[a-z0-9]{1,40}");
+  }
+}
