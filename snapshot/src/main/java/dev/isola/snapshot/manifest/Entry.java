@@ -1,6 +1,7 @@
 package dev.isola.snapshot.manifest;
 
 import dev.isola.snapshot.chunk.ChunkId;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 
@@ -31,10 +32,26 @@ public record Entry(
 
   /** What a file is. */
   public enum Kind {
-    FILE,
-    FOLDER,
-    LINK,
-    HARD_LINK
+    FILE(0),
+    FOLDER(1),
+    LINK(2),
+    HARD_LINK(3);
+
+    /** As it is written; never changed. */
+    final int code;
+
+    Kind(int code) {
+      this.code = code;
+    }
+
+    static Kind of(int code) throws IOException {
+      for (Kind kind : values()) {
+        if (kind.code == code) {
+          return kind;
+        }
+      }
+      throw new IOException("a file is of a kind that is not known (" + code + ")");
+    }
   }
 
   public Entry {

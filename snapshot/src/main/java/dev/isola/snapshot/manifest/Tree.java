@@ -23,7 +23,7 @@ final class Tree {
     out.writeInt(entries.size());
     for (Entry entry : entries) {
       text(out, entry.path());
-      out.writeByte(entry.kind().ordinal());
+      out.writeByte(entry.kind().code);
       text(out, entry.target());
       out.writeInt(entry.mode());
       out.writeLong(entry.uid());
@@ -49,12 +49,11 @@ final class Tree {
     DataInputStream in = new DataInputStream(new ByteArrayInputStream(tree));
     int count = in.readInt();
     List<Entry> entries = new ArrayList<>(Math.min(count, tree.length / 64));
-    Entry.Kind[] kinds = Entry.Kind.values();
     for (int i = 0; i < count; i++) {
       entries.add(
           new Entry(
               text(in),
-              kinds[in.readUnsignedByte()],
+              Entry.Kind.of(in.readUnsignedByte()),
               text(in),
               in.readInt(),
               in.readLong(),
