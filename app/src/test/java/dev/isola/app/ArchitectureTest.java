@@ -49,8 +49,9 @@ class ArchitectureTest {
             .onlyDependOnClassesThat()
             .resideInAnyPackage("dev.isola.spi..", "java..", "org.jspecify.annotations"),
         folder("link", "spi"),
-        folder("host", "spi", "link"),
-        folder("provider", "spi", "link", "host"),
+        folder("archive", "spi"),
+        folder("host", "spi", "archive", "link"),
+        folder("provider", "spi", "archive", "link", "host"),
         folder("testing", "spi"),
         folder("conformance", "spi", "testing"),
         folder("store", "spi"),
@@ -66,7 +67,7 @@ class ArchitectureTest {
         folder("server", "spi", "store", "snapshot", "engine"),
 
         // Folders without code yet; drop allowEmptyShould when the first class arrives.
-        folder("snapshot", "spi").allowEmptyShould(true),
+        folder("snapshot", "spi", "archive").allowEmptyShould(true),
         folder("client").allowEmptyShould(true));
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.archive.Names;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.BufferedInputStream;

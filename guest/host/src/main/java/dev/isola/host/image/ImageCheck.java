@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.archive.Names;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.archive.Names;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

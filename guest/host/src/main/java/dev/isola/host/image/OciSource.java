@@ -1,5 +1,7 @@
 package dev.isola.host.image;
 
+import dev.isola.archive.Names;
+import dev.isola.archive.TarReader;
 import dev.isola.host.image.OciBlobs.Descriptor;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

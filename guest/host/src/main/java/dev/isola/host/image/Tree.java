@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.archive.Names;
 import dev.isola.host.image.NativeFiles.Stat;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.isola.archive.TarReader;
+import dev.isola.archive.TreeEntry;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import java.io.ByteArrayInputStream;

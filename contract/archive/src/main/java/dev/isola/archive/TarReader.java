@@ -1,4 +1,4 @@
-package dev.isola.host.image;
+package dev.isola.archive;
 
 import java.io.EOFException;
 import java.io.IOException;
@@ -13,7 +13,7 @@ import java.util.Optional;
  * Reads a tar archive: ustar, pax and GNU's long names and numbers. Every length is checked before
  * anything is read, and whatever is not understood is refused. Names are bytes; see {@link Names}.
  */
-final class TarReader {
+public final class TarReader {
   private static final int BLOCK = 512;
   private static final int LARGEST_EXTENSION = 1 << 20;
   private static final String ATTRIBUTE = "SCHILY.xattr.";
@@ -25,12 +25,12 @@ final class TarReader {
   private long padding;
   private boolean ended;
 
-  TarReader(InputStream in) {
+  public TarReader(InputStream in) {
     this.in = in;
   }
 
   /** Returns the next entry, skipping what is left of the one before; empty at the end. */
-  Optional<TreeEntry> next() throws IOException {
+  public Optional<TreeEntry> next() throws IOException {
     Map<String, String> local = new HashMap<>(global);
     while (true) {
       skipContent();
@@ -56,12 +56,12 @@ final class TarReader {
   }
 
   /** Whether the archive said that it ends here; one that was cut off did not. */
-  boolean ended() {
+  public boolean ended() {
     return ended;
   }
 
   /** Returns the content of the entry that {@link #next} gave last. */
-  InputStream content() {
+  public InputStream content() {
     return new Content();
   }
 

@@ -1,4 +1,4 @@
-package dev.isola.host.image;
+package dev.isola.archive;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -8,22 +8,22 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Paths in an image. A path is relative to the image's root, has no {@code .} and no {@code ..},
- * and each of its chars is one byte: what is in an archive need not be text in any encoding.
+ * Paths in a tree. A path is relative to the tree's root, has no {@code .} and no {@code ..}, and
+ * each of its chars is one byte: what is in an archive need not be text in any encoding.
  */
-final class Names {
-  static final int LONGEST_PATH = 4095;
+public final class Names {
+  public static final int LONGEST_PATH = 4095;
   private static final int LONGEST_NAME = 255;
 
   private Names() {}
 
   /**
    * Returns the path an archive means; empty for the root itself. A leading slash is dropped: the
-   * root is that of the image.
+   * root is that of the tree.
    *
    * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} for a name that leads out
    */
-  static String clean(String name) {
+  public static String clean(String name) {
     if (name.indexOf('\0') >= 0) {
       throw bad("a name has a zero byte in it", name);
     }
@@ -49,21 +49,21 @@ final class Names {
     return path.toString();
   }
 
-  static String parent(String path) {
+  public static String parent(String path) {
     int slash = path.lastIndexOf('/');
     return slash < 0 ? "" : path.substring(0, slash);
   }
 
-  static String leaf(String path) {
+  public static String leaf(String path) {
     return path.substring(path.lastIndexOf('/') + 1);
   }
 
-  static String child(String folder, String name) {
+  public static String child(String folder, String name) {
     return folder.isEmpty() ? name : folder + "/" + name;
   }
 
   /** Returns a path for people: UTF-8 where it is, bounded, one line. */
-  static String shown(String path) {
+  public static String shown(String path) {
     String text = path;
     try {
       text =
@@ -82,11 +82,11 @@ final class Names {
     return text.length() > 200 ? line + "…" : line.toString();
   }
 
-  static SandboxException bad(String what, String path) {
+  public static SandboxException bad(String what, String path) {
     return Fault.of(
             ErrorCode.BAD_ARCHIVE,
             what + ": " + shown(path),
-            "nothing was kept of it; get the image from somebody you trust, or make it anew")
+            "nothing was kept of it; get the archive from somebody you trust, or make it anew")
         .with("path", shown(path))
         .exception();
   }

@@ -1,16 +1,16 @@
-package dev.isola.host.image;
+package dev.isola.archive;
 
 import java.util.Map;
 
 /**
- * One file of a tree on its way into an image.
+ * One file of a tree on its way.
  *
  * @param path as the archive has it; nothing about it is checked yet
  * @param target of a link: where a symbolic link points, or the path a hard link shares
  * @param mode permissions with the set-id and sticky bits
  * @param attributes extended attributes
  */
-record TreeEntry(
+public record TreeEntry(
     String path,
     Kind kind,
     String target,
@@ -23,7 +23,7 @@ record TreeEntry(
     Map<String, byte[]> attributes) {
 
   /** What a file is. */
-  enum Kind {
+  public enum Kind {
     FILE,
     FOLDER,
     LINK,
