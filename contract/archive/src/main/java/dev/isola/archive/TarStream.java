@@ -1,0 +1,94 @@
+package dev.isola.archive;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Iterator;
+
+/**
+ * A tar archive that is written while it is read. Nothing of a file but a buffer is in memory. Not
+ * for several threads.
+ */
+public final class TarStream extends InputStream {
+  private static final int END = 2 * TarHead.BLOCK;
+
+  private final Iterator<Item> items;
+  private byte[] head = new byte[0];
+  private int at;
+  private InputStream content = InputStream.nullInputStream();
+  private long left;
+  private int padding;
+  private boolean ended;
+
+  /** One file and what it holds; {@link TreeEntry#size()} says how much of that is read. */
+  public interface Item {
+    TreeEntry entry();
+
+    InputStream content() throws IOException;
+  }
+
+  public TarStream(Iterator<Item> items) {
+    this.items = items;
+  }
+
+  @Override
+  public int read() throws IOException {
+    byte[] one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] to, int offset, int length) throws IOException {
+    if (length == 0) {
+      return 0;
+    }
+    while (at == head.length && left == 0) {
+      if (!advance()) {
+        return -1;
+      }
+    }
+    if (at < head.length) {
+      int count = Math.min(length, head.length - at);
+      System.arraycopy(head, at, to, offset, count);
+      at += count;
+      return count;
+    }
+    int count = content.read(to, offset, (int) Math.min(length, left));
+    if (count < 0) {
+      throw new EOFException("a file ended " + left + " bytes before it should");
+    }
+    left -= count;
+    return count;
+  }
+
+  /** Goes on to what follows a head or a content; false at the end of the archive. */
+  private boolean advance() throws IOException {
+    at = 0;
+    content.close();
+    content = InputStream.nullInputStream();
+    if (padding > 0) {
+      head = new byte[padding];
+      padding = 0;
+    } else if (items.hasNext()) {
+      Item item = items.next();
+      head = TarHead.of(item.entry());
+      if (item.entry().kind() == TreeEntry.Kind.FILE && item.entry().size() > 0) {
+        content = item.content();
+        left = item.entry().size();
+        padding = TarHead.padding(left);
+      }
+    } else if (!ended) {
+      ended = true;
+      head = new byte[END];
+    } else {
+      head = new byte[0];
+      return false;
+    }
+    return true;
+  }
+
+  @Override
+  public void close() throws IOException {
+    content.close();
+  }
+}
