@@ -1,0 +1,146 @@
+package dev.isola.snapshot;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.snapshot.blob.FolderBlobs;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.error.InvalidRequest;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TreesTest {
+  @TempDir Path folder;
+
+  /** Content, modes, owners, links, times, attributes: looked at by another program. */
+  @Test
+  void aTreeComesBackAsItWas() throws Exception {
+    Path source = Files.createDirectory(folder.resolve("source"));
+    sh(
+        source,
+        """
+        mkdir -p d/e 'with space' && chmod 1777 d && chmod 2750 d/e
+        head -c 3000000 /dev/urandom >d/large && : >d/empty
+        ln -s ../nowhere d/link && ln d/large 'with space/hard'
+        printf x >"$(printf 'd/\\377\\376')" && printf y >"d/$(printf 'n%.0s' $(seq 200))"
+        touch -d '2001-02-03 04:05:06.789012345 UTC' d/large && touch -d 1969-12-31T00:00:00Z d/empty
+        ! command -v setfattr >/dev/null || setfattr -n user.k -v 0x00ff d/large || :
+        [ "$(id -u)" != 0 ] || chown -h 12345:54321 d/link d/empty
+        chmod 4711 d/empty
+        mkfifo pipe
+        touch -d '2020-01-01 UTC' 'with space' d/e d .
+        """);
+    try (SnapshotStore store =
+            SnapshotStore.open(new FolderBlobs(folder.resolve("store")), folder.resolve("work"));
+        InputStream archive =
+            out("tar", "--xattrs", "--format=pax", "-C", source.toString(), "-c", ".");
+        Taking taking = store.take()) {
+      Trees.take(archive, taking);
+      taking.finish(counts -> snapshot("one", counts));
+      Path target = Files.createDirectory(folder.resolve("target"));
+      try (Opened opened = store.open("one")) {
+        into(
+            Trees.archive(opened),
+            "tar",
+            "--xattrs",
+            "--same-owner",
+            "-p",
+            "-C",
+            target.toString(),
+            "-x");
+      }
+      Files.delete(source.resolve("pipe")); // the one thing that is left out
+      sh(source, "touch -d '2020-01-01 UTC' .");
+      assertThat(look(target)).isEqualTo(look(source)).contains("large", "-> ../nowhere", " 4711 ");
+    }
+  }
+
+  @Test
+  void anArchiveThatWasCutOffIsNoSnapshot() throws Exception {
+    Path source = Files.createDirectory(folder.resolve("source"));
+    sh(source, "seq 10000 >a && seq 10000 >b");
+    byte[] whole = out("tar", "-C", source.toString(), "-c", ".").readAllBytes();
+    try (SnapshotStore store =
+        SnapshotStore.open(new FolderBlobs(folder.resolve("store")), folder.resolve("work"))) {
+      for (int length : List.of(0, 512, 1000, 30_000, 60_000)) {
+        try (Taking taking = store.take()) {
+          assertThatThrownBy(
+                  () -> Trees.take(new ByteArrayInputStream(Arrays.copyOf(whole, length)), taking))
+              .as("%d bytes", length)
+              .isInstanceOf(InvalidRequest.class);
+        }
+      }
+      assertThat(store.list()).isEmpty();
+    }
+  }
+
+  private static Snapshot snapshot(String id, Taking.Counts counts) {
+    return new Snapshot(
+        id,
+        Instant.EPOCH,
+        "sandbox",
+        "memory",
+        "1",
+        "amd64",
+        Map.of(),
+        Optional.empty(),
+        "/",
+        List.of(),
+        List.of(),
+        counts.files(),
+        counts.bytes(),
+        counts.newBytes(),
+        counts.storedBytes(),
+        counts.checksum());
+  }
+
+  /** Everything that find and sha256sum see of a tree, and the names of hard links. */
+  private static String look(Path tree) throws Exception {
+    return sh(
+        tree,
+        """
+        find . -printf '%p %y %m %U %G %s %T@ %n -> %l\\n' | sed 's/ d \\([0-9]* [0-9]* [0-9]*\\) [0-9]* / d \\1 /' | LC_ALL=C sort
+        find . -type f -exec sha256sum {} + | LC_ALL=C sort
+        ! command -v getfattr >/dev/null || getfattr -Rd -e hex -m user . 2>/dev/null | LC_ALL=C sort
+        """);
+  }
+
+  private static String sh(Path cwd, String script) throws IOException, InterruptedException {
+    Process shell =
+        new ProcessBuilder("bash", "-euc", script)
+            .directory(cwd.toFile())
+            .redirectErrorStream(true)
+            .start();
+    shell.getOutputStream().close();
+    String output = new String(shell.getInputStream().readAllBytes(), UTF_8);
+    assertThat(shell.waitFor()).as(output).isZero();
+    return output;
+  }
+
+  private static InputStream out(String... words) throws IOException {
+    Process process = new ProcessBuilder(words).start();
+    process.getOutputStream().close();
+    return process.getInputStream();
+  }
+
+  private static void into(InputStream content, String... words) throws Exception {
+    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
+    try (content;
+        var in = process.getOutputStream()) {
+      content.transferTo(in);
+    }
+    String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+  }
+}
