@@ -88,9 +88,9 @@ final class ServerHouse implements AutoCloseable {
         HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
     engine = Engine.open(config, ledger, registry, health, clock, log);
     keys = ApiKeys.open(ledger.settings(), Optional.empty(), clock);
-    admin = keys.make("admin", Scope.ADMIN).secret();
-    use = keys.make("use", Scope.USE).secret();
-    read = keys.make("read", Scope.READ).secret();
+    admin = key("admin", Scope.ADMIN);
+    use = key("use", Scope.USE);
+    read = key("read", Scope.READ);
     routes = Api.routes(serving, keys, factory.name(), "test");
     server =
         IsolaServer.open(
@@ -101,6 +101,12 @@ final class ServerHouse implements AutoCloseable {
             requests::add,
             log);
     serving.ready(new Serving.Parts(engine, registry, health));
+  }
+
+  /** A house that is opened again has keys of these names. */
+  private String key(String name, Scope scope) {
+    keys.revoke(name);
+    return keys.make(name, scope).secret();
   }
 
   Client client() {
