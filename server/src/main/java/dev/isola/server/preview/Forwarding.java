@@ -110,11 +110,12 @@ final class Forwarding {
     }
     AnswerBody body = new AnswerBody(in, framing);
     byte[] buffer = new byte[BUFFER];
-    try (OutputStream out = exchange.begin(head.status(), headers)) {
-      for (int read = body.read(buffer); read >= 0; read = body.read(buffer)) {
-        out.write(buffer, 0, read);
-      }
+    // Closed only when all of it came: otherwise the client would take a part for the whole.
+    OutputStream out = exchange.begin(head.status(), headers);
+    for (int read = body.read(buffer); read >= 0; read = body.read(buffer)) {
+      out.write(buffer, 0, read);
     }
+    out.close();
     return false;
   }
 
