@@ -165,6 +165,7 @@ final class RunOptions {
             Map.of(),
             Optional.of(life),
             Optional.of(Duration.ZERO),
+            false,
             limits(),
             network == null ? Network.DEFAULT : Network.of(Arguments.network("--network", network)),
             ContainerType.AGENT_WORKSPACE,

@@ -3,8 +3,10 @@ package dev.isola.server;
 import dev.isola.engine.Log;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.preview.Previews;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -39,7 +41,6 @@ import org.eclipse.jetty.util.Callback;
  */
 final class Entrance extends Handler.Abstract {
   private static final String NOBODY = "-";
-  private static final String BEARER = "Bearer ";
 
   private final Routes routes;
   private final Gate gate;
@@ -83,8 +84,11 @@ final class Entrance extends Handler.Abstract {
     try {
       // A command may be silent for longer than a connection may be idle.
       request.addIdleTimeoutListener(timeout -> false);
-      serve(request, response, visit);
-      callback.succeeded();
+      Handover handover = new Handover(callback, working);
+      serve(request, response, visit, handover);
+      if (!handover.isTaken()) {
+        callback.succeeded();
+      }
     } catch (Exception | LinkageError | StackOverflowError e) {
       fail(response, callback, visit, e);
     } finally {
@@ -98,13 +102,17 @@ final class Entrance extends Handler.Abstract {
     return true;
   }
 
-  private void serve(Request request, Response response, Visit visit) throws Exception {
-    gate.check(values(request, "Host"), values(request, "Origin"));
+  private void serve(Request request, Response response, Visit visit, Handover handover)
+      throws Exception {
     String path = request.getHttpURI().getPath();
+    if (preview(request, response, path, visit, handover)) {
+      return;
+    }
+    gate.check(values(request, "Host"), values(request, "Origin"));
     Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
     Route route = match.route();
     visit.route = route.template();
-    Optional<ApiKey> key = admitted(request, route, visit);
+    Optional<ApiKey> key = admitted(request, route, match.path(), visit);
 
     List<Violation> problems = new ArrayList<>();
     Map<String, List<String>> query = Query.read(request.getHttpURI().getQuery(), problems);
@@ -120,20 +128,77 @@ final class Entrance extends Handler.Abstract {
         .handler()
         .handle(
             new JettyExchange(
-                request, response, visit.id, key, match.path(), query, body, () -> ending));
+                request,
+                response,
+                visit.id,
+                key,
+                match.path(),
+                query,
+                body,
+                () -> ending,
+                handover,
+                Optional.empty()));
+  }
+
+  /**
+   * Passes on what is for the port of a sandbox, by the host it was sent to or by its path. Who may
+   * come in is decided there: a sandbox that somebody opened is open to everybody.
+   */
+  private boolean preview(
+      Request request, Response response, String path, Visit visit, Handover handover)
+      throws Exception {
+    List<String> hosts = values(request, "Host");
+    List<String> origins = values(request, "Origin");
+    Optional<Gate.PreviewHost> host = gate.preview(hosts);
+    String whole = host.map(one -> Previews.prefix(one.sandbox(), one.port()) + path).orElse(path);
+    Optional<Routes.Match> match = routes.foreign(request.getMethod(), whole);
+    if (host.isPresent() && match.isEmpty()) {
+      throw noRoute("");
+    }
+    if (match.isEmpty() || routes.find(request.getMethod(), whole).isPresent() && host.isEmpty()) {
+      return false;
+    }
+    if (host.isEmpty()) {
+      gate.checkHost(hosts);
+    }
+    visit.route = match.get().route().template();
+    Map<String, String> parts = match.get().path();
+    JettyExchange.Seen seen =
+        host.map(one -> new JettyExchange.Seen("", one.isForeign(origins)))
+            .orElseGet(
+                () -> new JettyExchange.Seen(Previews.prefixOf(path), gate.isForeign(origins)));
+    match
+        .get()
+        .route()
+        .handler()
+        .handle(
+            new JettyExchange(
+                request,
+                response,
+                visit.id,
+                Optional.empty(),
+                parts,
+                Map.of(),
+                Map.of(),
+                () -> ending,
+                handover,
+                Optional.of(seen)));
+    return true;
   }
 
   /** Returns the key that was shown, if it allows the route. */
-  private Optional<ApiKey> admitted(Request request, Route route, Visit visit) {
+  private Optional<ApiKey> admitted(
+      Request request, Route route, Map<String, String> path, Visit visit) {
     if (route.scope().isEmpty()) {
       return Optional.empty();
     }
     Scope needed = route.scope().get();
-    List<String> shown = values(request, "Authorization");
-    Optional<ApiKey> key =
-        shown.size() == 1 && shown.getFirst().regionMatches(true, 0, BEARER, 0, BEARER.length())
-            ? keys.find(shown.getFirst().substring(BEARER.length()).strip())
-            : Optional.empty();
+    Credentials shown =
+        new Credentials(
+            values(request, "Authorization"),
+            values(request, Credentials.TOKEN_HEADER),
+            Credentials.protocols(values(request, "Sec-WebSocket-Protocol")));
+    Optional<ApiKey> key = shown.key(keys, Optional.ofNullable(path.get("id")));
     if (key.isEmpty()) {
       throw Fault.of(
               ErrorCode.UNAUTHENTICATED,

@@ -1,18 +1,34 @@
 package dev.isola.server;
 
 import dev.isola.server.auth.ApiKey;
-import dev.isola.server.route.Exchange;
+import dev.isola.server.auth.Credentials;
+import dev.isola.server.preview.Header;
+import dev.isola.server.preview.PreviewExchange;
+import dev.isola.server.route.WebSocket;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import org.eclipse.jetty.http.HttpException;
+import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.server.HttpStream;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.websocket.core.exception.WebSocketException;
+import org.eclipse.jetty.websocket.core.server.WebSocketMappings;
 
 /** An exchange over Jetty. */
 record JettyExchange(
@@ -23,8 +39,24 @@ record JettyExchange(
     Map<String, String> paths,
     Map<String, List<String>> queries,
     Map<String, Object> body,
-    BooleanSupplier end)
-    implements Exchange {
+    BooleanSupplier end,
+    Handover handover,
+    Optional<Seen> seen)
+    implements PreviewExchange {
+  private static final WebSocketMappings SOCKETS = new WebSocketMappings();
+
+  /**
+   * What the kernel may keep for one who does not read; as much as a window of a terminal needs.
+   */
+  private static final int SOCKET_BUFFER = 128 * 1024;
+
+  /**
+   * A preview as the entrance saw it.
+   *
+   * @param prefix what stands before the paths of the sandbox
+   * @param foreign whether a page asks that is neither ours nor of the preview
+   */
+  record Seen(String prefix, boolean foreign) {}
 
   @Override
   public String path(String name) {
@@ -76,7 +108,119 @@ record JettyExchange(
 
   @Override
   public Watched whileWanted() {
-    return Gone.watch(request.getConnectionMetaData().getConnection().getEndPoint(), response);
+    return Gone.watch(endPoint(), response);
+  }
+
+  @Override
+  public void webSocket(String protocol, WebSocket.Conversation conversation) {
+    List<String> offered =
+        Credentials.protocols(request.getHeaders().getValuesList("Sec-WebSocket-Protocol"));
+    if (!offered.contains(protocol)) {
+      throw noSocket(protocol);
+    }
+    try {
+      EndPoint client = endPoint();
+      if (client.getTransport() instanceof SocketChannel channel) {
+        channel.setOption(StandardSocketOptions.SO_SNDBUF, SOCKET_BUFFER);
+      }
+      boolean upgraded =
+          SOCKETS.upgrade(
+              (asked, answer, done) -> {
+                answer.setAcceptedSubProtocol(protocol);
+                answer.setExtensions(List.of()); // compression would cost memory for each of them
+                return new JettySocket(handover, conversation);
+              },
+              request,
+              response,
+              handover.callback(),
+              JettySocket::configure);
+      if (!upgraded) {
+        throw noSocket(protocol);
+      }
+      handover.take();
+    } catch (WebSocketException | HttpException.RuntimeException | IOException e) {
+      throw noSocket(protocol);
+    }
+  }
+
+  private static SandboxException noSocket(String protocol) {
+    return Fault.of(
+            ErrorCode.INVALID_REQUEST,
+            "this is not the beginning of a WebSocket",
+            "connect by WebSocket version 13 and offer the subprotocol " + protocol)
+        .exception();
+  }
+
+  private EndPoint endPoint() {
+    return request.getConnectionMetaData().getConnection().getEndPoint();
+  }
+
+  @Override
+  public String method() {
+    return request.getMethod();
+  }
+
+  @Override
+  public List<Header> headers() {
+    return request.getHeaders().stream()
+        .map(field -> new Header(field.getName(), field.getValue() == null ? "" : field.getValue()))
+        .toList();
+  }
+
+  private Seen preview() {
+    return seen.orElseThrow(() -> new IllegalStateException("this is not a preview"));
+  }
+
+  @Override
+  public String prefix() {
+    return preview().prefix();
+  }
+
+  @Override
+  public String target() {
+    return request.getHttpURI().getPathQuery().substring(prefix().length());
+  }
+
+  @Override
+  public boolean fromForeignPage() {
+    return preview().foreign();
+  }
+
+  @Override
+  public long length() {
+    boolean chunked = request.getHeaders().contains("Transfer-Encoding");
+    return request.getLength() < 0 && !chunked ? 0 : request.getLength();
+  }
+
+  @Override
+  public String remote() {
+    return Request.getRemoteAddr(request);
+  }
+
+  @Override
+  public boolean isSecure() {
+    return request.isSecure();
+  }
+
+  @Override
+  public OutputStream begin(int status, List<Header> headers) {
+    response.setStatus(status);
+    HttpFields.Mutable fields = response.getHeaders();
+    fields.remove("Cache-Control");
+    fields.remove("X-Content-Type-Options");
+    headers.stream().map(Header::name).distinct().forEach(fields::remove);
+    headers.forEach(one -> fields.add(one.name(), one.value()));
+    return Content.Sink.asOutputStream(response);
+  }
+
+  @Override
+  public void tunnel(List<Header> headers, PortDialing.Connection port, byte[] early)
+      throws IOException {
+    begin(101, headers);
+    Executor executor = request.getConnectionMetaData().getConnector().getExecutor();
+    request.setAttribute(
+        HttpStream.UPGRADE_CONNECTION_ATTRIBUTE, new Tunnel(endPoint(), executor, port, early));
+    Content.Sink.write(response, true, ByteBuffer.allocate(0));
   }
 
   @Override

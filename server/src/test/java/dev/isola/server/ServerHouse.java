@@ -17,6 +17,7 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
@@ -49,6 +50,10 @@ final class ServerHouse implements AutoCloseable {
   }
 
   ServerHouse(Path folder, Duration idle) {
+    this(folder, idle, new MemoryProviderFactory());
+  }
+
+  ServerHouse(Path folder, Duration idle, ProviderFactory factory) {
     Log log =
         new Log() {
           @Override
@@ -69,12 +74,12 @@ final class ServerHouse implements AutoCloseable {
                     List.of(
                         new FlagValue("--set", "floor", "process"),
                         new FlagValue("--set", "allow_process", "true")),
-                    List.of("memory")))
+                    List.of(factory.name())))
             .orThrow();
     ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
     registry =
         Registry.open(
-            List.of(new MemoryProviderFactory()),
+            List.of(factory),
             config.providers(),
             name -> new ProviderContext(new InstanceId("house"), folder.resolve(name), clock),
             clock,
@@ -86,7 +91,7 @@ final class ServerHouse implements AutoCloseable {
     admin = keys.make("admin", Scope.ADMIN).secret();
     use = keys.make("use", Scope.USE).secret();
     read = keys.make("read", Scope.READ).secret();
-    routes = Api.routes(serving, keys, "memory", "test");
+    routes = Api.routes(serving, keys, factory.name(), "test");
     server =
         IsolaServer.open(
             new IsolaServer.Address("127.0.0.1", 0, idle),

@@ -63,6 +63,8 @@ class TableTest {
         .template()
         .replace("{id}", id)
         .replace("{execution}", "none")
+        .replace("{port}", "8000")
+        .replace("{rest}", "")
         .replace("{name}", "nobody");
   }
 
@@ -213,6 +215,9 @@ class TableTest {
   @ParameterizedTest
   @MethodSource("routes")
   void badParametersAreAProblem(Route route) throws IOException {
+    if (route.body() instanceof Route.Body.Foreign) {
+      return; // whose parameters are nobody's business here
+    }
     String id = sandbox();
     Client client = house.client();
     List<String> paths = new ArrayList<>();

@@ -26,6 +26,9 @@ public final class Api {
                 new ExecRoutes(serving).routes(),
                 new ExecutionRoutes(serving).routes(),
                 new FileRoutes(serving).routes(),
+                new WatchRoutes(serving).routes(),
+                new TokenRoutes(serving, keys).routes(),
+                new PortRoutes(serving, keys).routes(),
                 new EventRoutes(serving).routes(),
                 new ProviderRoutes(serving).routes(),
                 new KeyRoutes(keys).routes())

@@ -10,10 +10,12 @@ import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
+import dev.isola.server.terminal.TerminalSession;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -22,18 +24,27 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.ExecutionInfo;
 import dev.isola.spi.exec.Signal;
+import dev.isola.spi.exec.Terminal;
+import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Commands in the background: started, listed, signalled, fed, followed. */
 record ExecutionRoutes(Serving serving) {
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/executions";
   private static final Parameter EXECUTION =
       Parameter.path("execution", new Shape.Filled(64), "the id of the execution");
+
+  private static final Shape.Obj SIZE =
+      new Shape.Obj(
+          Field.needed("rows", new Shape.Whole(1, 65_535), "lines of the window"),
+          Field.needed("cols", new Shape.Whole(1, 65_535), "characters of a line"));
 
   private static final Shape.Obj INFO =
       new Shape.Obj(
@@ -47,6 +58,7 @@ record ExecutionRoutes(Serving serving) {
           Field.needed("running", Shapes.FLAG, "whether it has not ended"),
           Field.needed("firstOffset", Shapes.COUNT, "the oldest output that is kept"),
           Field.needed("endOffset", Shapes.COUNT, "where the output ends for now"),
+          Field.of("terminal", SIZE, "its window, when it is on a terminal"),
           Field.of("exit", new Shape.Document(Map.of("type", "object")), "how it ended"));
 
   List<Route> routes() {
@@ -57,7 +69,11 @@ record ExecutionRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     CommandBody.SHAPE.and(
-                        Field.of("stdin", Shapes.FLAG, "whether its input stays open; false")),
+                        Field.of("stdin", Shapes.FLAG, "whether its input stays open; false"),
+                        Field.of(
+                            "terminal",
+                            SIZE,
+                            "runs it on a terminal of this size, with its input open")),
                     true))
             .answers(
                 Answer.json(
@@ -99,6 +115,29 @@ record ExecutionRoutes(Serving serving) {
                             "TERM, SIGTERM or 15; KILL kills the whole tree")),
                     true))
             .by(this::signal),
+        Route.of(
+                "POST",
+                TEMPLATE + "/{execution}/resize",
+                "resizeTerminal",
+                "Changes the window of a terminal.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID, EXECUTION)
+            .takes(new Body.Json(SIZE, true))
+            .by(this::resize),
+        Route.of(
+                "GET",
+                TEMPLATE + "/{execution}/terminal",
+                "attachTerminal",
+                "Attaches to a terminal by WebSocket, subprotocol "
+                    + TerminalSession.PROTOCOL
+                    + ". Binary frames are its output and input; docs/server.md has the rest.")
+            .needs(Scope.USE)
+            .takes(
+                Shapes.ID,
+                EXECUTION,
+                Parameter.query("offset", Shapes.COUNT, "where to begin; the oldest when absent"))
+            .answers(new Answer(101, "", Optional.empty(), "the socket is open"))
+            .by(this::terminal),
         Route.of(
                 "POST",
                 TEMPLATE + "/{execution}/stdin",
@@ -170,8 +209,64 @@ record ExecutionRoutes(Serving serving) {
     SandboxId id = SandboxRoutes.id(exchange);
     Sandbox sandbox = serving.engine().sandbox(id);
     attaching(id, sandbox); // nobody could find it again otherwise
-    try (Execution execution = sandbox.start(command)) {
+    try (Execution execution = started(id, sandbox, command, exchange.body().get("terminal"))) {
       exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
+    }
+  }
+
+  private Execution started(
+      SandboxId id, Sandbox sandbox, Command command, @Nullable Object terminal) {
+    if (!(terminal instanceof Map<?, ?> size)) {
+      return sandbox.start(command);
+    }
+    return sandbox
+        .as(Terminals.class)
+        .orElseThrow(
+            () -> Capability.unsupported(serving.engine().entry(id).provider(), "terminals"))
+        .open(command, size(size));
+  }
+
+  private static TerminalSize size(Map<?, ?> shape) {
+    return shape.get("cols") instanceof Number cols && shape.get("rows") instanceof Number rows
+        ? new TerminalSize(cols.intValue(), rows.intValue())
+        : new TerminalSize(80, 24);
+  }
+
+  private void resize(Exchange exchange) throws IOException {
+    try (Execution execution = attached(exchange)) {
+      onTerminal(exchange, execution).resize(size(exchange.body()));
+    }
+    exchange.empty();
+  }
+
+  private static Terminal onTerminal(Exchange exchange, Execution execution) {
+    if (execution instanceof Terminal terminal) {
+      return terminal;
+    }
+    throw Fault.of(
+            ErrorCode.ILLEGAL_STATE,
+            "the execution is not on a terminal",
+            "start it with terminal: {rows, cols}")
+        .sandbox(SandboxRoutes.id(exchange))
+        .exception();
+  }
+
+  private void terminal(Exchange exchange) {
+    ExecutionInfo info = info(exchange);
+    long offset = exchange.query("offset").map(Long::parseLong).orElse(info.firstOffset());
+    refuseBehindTheEnd(offset, info);
+    Execution execution = attaching(exchange).attach(info.id(), offset);
+    boolean held = false;
+    try {
+      exchange.webSocket(
+          TerminalSession.PROTOCOL,
+          new TerminalSession(
+              onTerminal(exchange, execution), offset, exchange::ending, Answers::exit));
+      held = true;
+    } finally {
+      if (!held) {
+        execution.close();
+      }
     }
   }
 
@@ -251,12 +346,16 @@ record ExecutionRoutes(Serving serving) {
             .or(() -> exchange.query("offset"))
             .map(Long::parseLong)
             .orElse(0L);
-    if (offset > info.endOffset()) {
-      throw Query.refused(List.of(new Violation("offset", "is behind the end of the output")));
-    }
+    refuseBehindTheEnd(offset, info);
     try (OutputFeed feed =
         OutputFeed.of(attaching(exchange).attach(info.id(), offset), exchange::ending)) {
       feed.follow(exchange, offset);
+    }
+  }
+
+  private static void refuseBehindTheEnd(long offset, ExecutionInfo info) {
+    if (offset > info.endOffset()) {
+      throw Query.refused(List.of(new Violation("offset", "is behind the end of the output")));
     }
   }
 
@@ -272,6 +371,9 @@ record ExecutionRoutes(Serving serving) {
     json.put("running", info.running());
     json.put("firstOffset", info.firstOffset());
     json.put("endOffset", info.endOffset());
+    info.terminal()
+        .ifPresent(
+            size -> json.put("terminal", Map.of("rows", size.rows(), "cols", size.columns())));
     info.exit().ifPresent(exit -> json.put("exit", Answers.exit(exit)));
     return json;
   }

@@ -99,6 +99,7 @@ final class Shapes {
     properties.put("tags", texts);
     properties.put("ttlSeconds", number);
     properties.put("lingerSeconds", number);
+    properties.put("autoResume", Map.of("type", "boolean"));
     properties.put("resources", object);
     properties.put("network", object);
     properties.put("containerType", text);

@@ -10,4 +10,13 @@ import java.util.Optional;
  * @param lastUsedAt to the minute
  */
 public record ApiKey(
-    String name, Scope scope, String hash, Instant createdAt, Optional<Instant> lastUsedAt) {}
+    String name, Scope scope, String hash, Instant createdAt, Optional<Instant> lastUsedAt) {
+
+  /** Stands for all tokens of sandboxes; no key can have this name. */
+  static final String TOKEN = "(sandbox token)";
+
+  /** Tells whether this is a token of one sandbox, which may not open what outlives it. */
+  public boolean isToken() {
+    return name.equals(TOKEN);
+  }
+}

@@ -29,7 +29,10 @@ public final class ApiKeys {
   public static final String ENVIRONMENT = "environment";
 
   private static final String SCOPE = "api-key";
-  private static final String PREFIX = "isk_";
+
+  /** How a key begins that was made here. */
+  public static final String PREFIX = "isk_";
+
   private static final int SHORTEST = 16;
   private static final Duration NOTED_EVERY = Duration.ofMinutes(1);
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -38,6 +41,8 @@ public final class ApiKeys {
 
   private final Settings settings;
   private final InstantSource clock;
+  private final SandboxTokens tokens;
+  private final PublicPorts publicPorts;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile Map<String, ApiKey> keys;
 
@@ -52,6 +57,8 @@ public final class ApiKeys {
   private ApiKeys(Settings settings, InstantSource clock, Map<String, ApiKey> keys) {
     this.settings = settings;
     this.clock = clock;
+    this.tokens = new SandboxTokens(settings, clock);
+    this.publicPorts = new PublicPorts(settings);
     this.keys = Map.copyOf(keys);
   }
 
@@ -82,6 +89,16 @@ public final class ApiKeys {
                   ENVIRONMENT, Scope.ADMIN, hash(secret), clock.instant(), Optional.empty()));
         });
     return new ApiKeys(settings, clock, keys);
+  }
+
+  /** Returns the tokens beside the keys, which open one sandbox each. */
+  public SandboxTokens tokens() {
+    return tokens;
+  }
+
+  /** Returns what is open without any key. */
+  public PublicPorts publicPorts() {
+    return publicPorts;
   }
 
   public boolean isEmpty() {

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Looks at Host and Origin before anything else does. A page of another site, and a name that
@@ -17,13 +19,25 @@ import java.util.Set;
 public final class Gate {
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
+  private static final Pattern PREVIEW = Pattern.compile("([0-9]{1,5})-([a-z0-9]{1,32})\\.(.+)");
+
   private final Set<String> names = new HashSet<>(LOOPBACK);
+  private final Set<String> domains = new HashSet<>(Set.of("localhost"));
 
   /**
    * @param domains further names of this server, without ports
    */
   public Gate(Collection<String> domains) {
-    domains.forEach(domain -> names.add(domain.toLowerCase(Locale.ROOT)));
+    domains.forEach(domain -> this.domains.add(domain.toLowerCase(Locale.ROOT)));
+    names.addAll(this.domains);
+  }
+
+  /** Returns the domain, with its port, that previews have at a server that is called so. */
+  public static String domain(String host) {
+    String name = name(host).orElse("localhost");
+    return LOOPBACK.contains(name)
+        ? "localhost" + host.substring(Math.min(name.length(), host.length()))
+        : host;
   }
 
   /** Tells whether only this machine can reach an address by that name. */
@@ -38,14 +52,52 @@ public final class Gate {
    * @param origins all Origin headers
    */
   public void check(List<String> hosts, List<String> origins) {
+    checkHost(hosts);
+    if (isForeign(origins)) {
+      throw refused("Origin", "pages of another origin may not call this server");
+    }
+  }
+
+  /** Refuses a request by a name that is not ours. */
+  public void checkHost(List<String> hosts) {
     if (hosts.size() != 1 || name(hosts.getFirst()).filter(names::contains).isEmpty()) {
       throw refused("Host", "this server is not known by the name it was called by");
     }
-    for (String origin : origins) {
-      if (host(origin).flatMap(Gate::name).filter(names::contains).isEmpty()) {
-        throw refused("Origin", "pages of another origin may not call this server");
-      }
+  }
+
+  /** Tells whether a page that is not ours asks. */
+  public boolean isForeign(List<String> origins) {
+    return origins.stream()
+        .anyMatch(origin -> host(origin).flatMap(Gate::name).filter(names::contains).isEmpty());
+  }
+
+  /**
+   * The port of a sandbox, as a host names it.
+   *
+   * @param host with the port of this server, where it was sent
+   */
+  public record PreviewHost(String host, int port, String sandbox) {
+    /** Tells whether the page that asks came from this very host. */
+    public boolean isForeign(List<String> origins) {
+      return origins.stream().anyMatch(origin -> !Gate.host(origin).equals(Optional.of(host)));
     }
+  }
+
+  /**
+   * Reads the preview that a host names: {@code PORT-SANDBOX.DOMAIN} of one of our domains. A name
+   * of our own is never one.
+   */
+  public Optional<PreviewHost> preview(List<String> hosts) {
+    if (hosts.size() != 1) {
+      return Optional.empty();
+    }
+    String host = hosts.getFirst().toLowerCase(Locale.ROOT);
+    Optional<String> name = name(host).filter(one -> !names.contains(one));
+    Matcher form = PREVIEW.matcher(name.orElse(""));
+    if (!form.matches() || !domains.contains(form.group(3))) {
+      return Optional.empty();
+    }
+    return Optional.of(new PreviewHost(host, Integer.parseInt(form.group(1)), form.group(2)));
   }
 
   private static SandboxException refused(String header, String what) {

@@ -26,6 +26,9 @@ public interface Exchange {
 
   Optional<String> header(String name);
 
+  /** Tells whether nobody on the way could read it. */
+  boolean isSecure();
+
   /** Returns the JSON body; empty when the route takes none. */
   Map<String, Object> body();
 
@@ -68,6 +71,15 @@ public interface Exchange {
     @Override
     void close();
   }
+
+  /**
+   * Turns the connection into a WebSocket and goes on with {@code conversation} on a thread of its
+   * own. Nothing else may be answered.
+   *
+   * @param protocol which the client has to offer
+   * @throws dev.isola.spi.error.InvalidRequest when this is no such request
+   */
+  void webSocket(String protocol, WebSocket.Conversation conversation);
 
   /** Returns true when the server is ending: streams that have no end of their own end then. */
   boolean ending();

@@ -70,7 +70,7 @@ public final class OpenApi {
       operation.put("parameters", parameters);
     }
     switch (route.body()) {
-      case Route.Body.None() -> {}
+      case Route.Body.None(), Route.Body.Foreign() -> {}
       case Route.Body.Json(Shape shape, boolean required) ->
           operation.put(
               "requestBody",

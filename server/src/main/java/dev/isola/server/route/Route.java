@@ -38,6 +38,12 @@ public record Route(
 
     /** Bytes, which the handler streams. */
     record Stream(String mediaType) implements Body {}
+
+    /**
+     * Whatever somebody else understands, such as a sandbox: nothing of the request is checked, and
+     * the last parameter of the template stands for all the rest of the path.
+     */
+    record Foreign() implements Body {}
   }
 
   /**

@@ -53,7 +53,7 @@ public final class Routes {
   public Optional<Match> find(String method, String path) {
     List<String> parts = parts(path);
     for (Row row : rows) {
-      if (row.route().method().equals(method)) {
+      if (row.route().method().equals(method) && !isForeign(row)) {
         Optional<Map<String, String>> found = match(row.parts(), parts);
         if (found.isPresent()) {
           return Optional.of(new Match(row.route(), found.get()));
@@ -63,12 +63,36 @@ public final class Routes {
     return Optional.empty();
   }
 
+  /**
+   * Finds whom a path is passed on to, beneath which everything is theirs. Who takes GET takes
+   * HEAD.
+   */
+  public Optional<Match> foreign(String asked, String path) {
+    String method = asked.equals("HEAD") ? "GET" : asked;
+    List<String> parts = parts(path);
+    for (Row row : rows) {
+      int known = row.parts().size() - 1;
+      if (isForeign(row) && row.route().method().equals(method) && parts.size() > known) {
+        Optional<Map<String, String>> found =
+            match(row.parts().subList(0, known), parts.subList(0, known));
+        if (found.isPresent()) {
+          return Optional.of(new Match(row.route(), found.get()));
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean isForeign(Row row) {
+    return row.route().body() instanceof Route.Body.Foreign;
+  }
+
   /** Returns the methods that a path takes; none when there is no such path. */
   public List<String> methods(String path) {
     TreeSet<String> methods = new TreeSet<>();
     List<String> parts = parts(path);
     for (Row row : rows) {
-      if (match(row.parts(), parts).isPresent()) {
+      if (!isForeign(row) && match(row.parts(), parts).isPresent()) {
         methods.add(row.route().method());
       }
     }

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param ttl after which it ends by itself; empty for no end
  * @param linger how long it goes on when its owner's connection is lost: empty until the ttl (the
  *     owner comes back), zero not at all (it belongs to one short-lived caller)
+ * @param autoResume whether traffic to one of its ports wakes it when it is paused
  * @param gpus how many are needed
  * @param require what the provider must be and do
  */
@@ -51,6 +52,7 @@ public record SandboxSpec(
     Map<String, String> tags,
     Optional<Duration> ttl,
     Optional<Duration> linger,
+    boolean autoResume,
     ResourceLimits limits,
     Network network,
     ContainerType containerType,
@@ -96,6 +98,7 @@ public record SandboxSpec(
     builder.tags.putAll(tags);
     builder.ttl = ttl.orElse(null);
     builder.linger = linger.orElse(null);
+    builder.autoResume = autoResume;
     builder.limits = limits;
     builder.network = network;
     builder.containerType = containerType;
@@ -120,6 +123,7 @@ public record SandboxSpec(
     private final Map<String, String> tags = new LinkedHashMap<>();
     private @Nullable Duration ttl;
     private @Nullable Duration linger;
+    private boolean autoResume;
     private ResourceLimits limits = ResourceLimits.DEFAULT;
     private Network network = Network.DEFAULT;
     private ContainerType containerType = ContainerType.AGENT_WORKSPACE;
@@ -206,6 +210,11 @@ public record SandboxSpec(
       return this;
     }
 
+    public Builder autoResume(boolean byTraffic) {
+      autoResume = byTraffic;
+      return this;
+    }
+
     public Builder limits(ResourceLimits resources) {
       limits = resources;
       return this;
@@ -259,6 +268,7 @@ public record SandboxSpec(
           tags,
           Optional.ofNullable(ttl),
           Optional.ofNullable(linger),
+          autoResume,
           limits,
           network,
           containerType,

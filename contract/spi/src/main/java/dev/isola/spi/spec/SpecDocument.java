@@ -47,6 +47,7 @@ import org.jspecify.annotations.Nullable;
  *   "tags": {"team": "red"},               // or metadata
  *   "ttlSeconds": 600,
  *   "lingerSeconds": 30,
+ *   "autoResume": false,                   // traffic to a port wakes it when it is paused
  *   "resources": {"cpu": 0.5, "memory": 1024, "disk": 10240, "fileDescriptors": 1024, "processes": 100,
  *                 "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
  *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000]},
@@ -91,6 +92,7 @@ public final class SpecDocument {
               "metadata",
               "ttlSeconds",
               "lingerSeconds",
+              "autoResume",
               "resources",
               "network",
               "containerType",
@@ -194,6 +196,7 @@ public final class SpecDocument {
     in.entries(in::asText, "tags", "metadata").forEach(spec::tag);
     in.field(in::asSeconds, "ttlSeconds").ifPresent(spec::ttl);
     in.field(in::asSeconds, "lingerSeconds").ifPresent(spec::linger);
+    in.field(in::asFlag, "autoResume").ifPresent(spec::autoResume);
     in.object("resources").map(SpecDocument::limits).ifPresent(spec::limits);
     in.object("network").map(SpecDocument::network).ifPresent(spec::network);
     in.field(in.asOneOf(ContainerType.class), "containerType", "container_type")

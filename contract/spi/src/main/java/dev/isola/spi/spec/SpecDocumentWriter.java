@@ -36,6 +36,7 @@ final class SpecDocumentWriter {
     document.put("tags", spec.tags());
     spec.ttl().ifPresent(ttl -> document.put("ttlSeconds", count(ttl, SECOND)));
     spec.linger().ifPresent(linger -> document.put("lingerSeconds", count(linger, SECOND)));
+    document.put("autoResume", spec.autoResume());
     document.put("resources", limits(spec.limits()));
     document.put("network", network(spec.network()));
     document.put("containerType", name(spec.containerType()));

@@ -86,6 +86,8 @@ class SpecDocumentTest {
                 600,
                 "lingerSeconds",
                 0,
+                "autoResume",
+                true,
                 "resources",
                 Map.of(
                     "cpu", 0.5,
@@ -137,6 +139,7 @@ class SpecDocumentTest {
                 .tag("team", "red")
                 .ttl(Duration.ofMinutes(10))
                 .linger(Duration.ZERO)
+                .autoResume(true)
                 .limits(
                     new ResourceLimits(
                         0.5, 256, 512, 64, 10, 20, Optional.of(Duration.ofSeconds(30))))
@@ -287,6 +290,7 @@ class SpecDocumentTest {
         wrong("ttlSeconds", "is out of range", "ttlSeconds", new BigDecimal("1e-999999999")),
         wrong("ttlSeconds", "is out of range", "ttlSeconds", new BigDecimal("1e999999999")),
         wrong("lingerSeconds", "must be 0 to 3650 days", "lingerSeconds", -1),
+        wrong("autoResume", "must be true or false", "autoResume", "yes"),
         wrong("resources", "must be an object, not a number", "resources", 4),
         wrong("resources.cpu", "must be more than 0", "resources", Map.of("cpu", 0)),
         wrong(
@@ -457,6 +461,7 @@ class SpecDocumentTest {
         .containsEntry("workspaceMount", "/workspace")
         .containsEntry("startupTimeoutMs", 60_000L)
         .containsEntry("containerType", "agent_workspace")
+        .containsEntry("autoResume", false)
         .doesNotContainKeys(
             "image", "cwd", "user", "workspacePath", "init", "ttlSeconds", "lingerSeconds");
     assertThat(document.get("resources"))

@@ -1,0 +1,48 @@
+package dev.isola.server;
+
+import java.util.Set;
+import org.eclipse.jetty.util.Callback;
+
+/** Lets a connection outlive its request: who took it completes the request himself. */
+final class Handover {
+  private final Callback callback;
+  private final Set<Thread> working;
+  private boolean taken;
+
+  /**
+   * @param working whoever works; waited for when the server ends
+   */
+  Handover(Callback callback, Set<Thread> working) {
+    this.callback = callback;
+    this.working = working;
+  }
+
+  Callback callback() {
+    return callback;
+  }
+
+  void take() {
+    taken = true;
+  }
+
+  boolean isTaken() {
+    return taken;
+  }
+
+  /** Goes on with the connection, as part of the server's work. */
+  void run(String name, Runnable work) {
+    Thread thread =
+        Thread.ofVirtual()
+            .name(name)
+            .unstarted(
+                () -> {
+                  try {
+                    work.run();
+                  } finally {
+                    working.remove(Thread.currentThread());
+                  }
+                });
+    working.add(thread);
+    thread.start();
+  }
+}

@@ -1,0 +1,145 @@
+package dev.isola.server;
+
+import dev.isola.spi.capability.PortDialing;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.io.AbstractConnection;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.util.Blocker;
+import org.eclipse.jetty.util.BufferUtil;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes between a client and a port of a sandbox, both ways, after both agreed to speak something
+ * else than HTTP. A thread for each way has one buffer: who does not read holds the other back.
+ */
+final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
+  private static final int BUFFER = 16 * 1024;
+
+  /** Whoever speaks through a tunnel is silent for less, or gone. */
+  private static final Duration IDLE = Duration.ofHours(1);
+
+  private final PortDialing.Connection port;
+  private final ByteBuffer early;
+  private final Thread upward = Thread.ofVirtual().name("isola-tunnel-up").unstarted(this::up);
+  private final Thread downward =
+      Thread.ofVirtual().name("isola-tunnel-down").unstarted(this::down);
+  private final AtomicInteger open = new AtomicInteger(2);
+  private ByteBuffer sent = BufferUtil.EMPTY_BUFFER;
+
+  /**
+   * @param early what the sandbox has sent behind its head
+   */
+  Tunnel(EndPoint client, Executor executor, PortDialing.Connection port, byte[] early) {
+    super(client, executor);
+    this.port = port;
+    this.early = ByteBuffer.wrap(early);
+  }
+
+  /** What the client has sent behind its head. */
+  @Override
+  public void onUpgradeTo(ByteBuffer behind) {
+    sent = BufferUtil.copy(behind);
+  }
+
+  @Override
+  public void onOpen() {
+    super.onOpen();
+    getEndPoint().setIdleTimeout(IDLE.toMillis());
+    upward.start();
+    downward.start();
+  }
+
+  private void up() {
+    try {
+      write(sent);
+      ByteBuffer buffer = BufferUtil.allocate(BUFFER);
+      while (true) {
+        BufferUtil.clear(buffer);
+        int read = getEndPoint().fill(buffer);
+        if (read < 0) {
+          port.shutdownOutput();
+          half();
+          return;
+        }
+        if (read > 0) {
+          write(buffer);
+        } else {
+          try (Blocker.Callback ready = Blocker.callback()) {
+            getEndPoint().fillInterested(ready);
+            ready.block();
+          }
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      close(); // one of the two is gone, and the other has nobody to talk to
+    }
+  }
+
+  private void write(ByteBuffer buffer) throws IOException {
+    while (buffer.hasRemaining()) {
+      port.write(buffer);
+    }
+  }
+
+  private void down() {
+    try {
+      send(early);
+      ByteBuffer buffer = ByteBuffer.allocate(BUFFER);
+      while (port.read(buffer.clear()) >= 0) {
+        send(buffer.flip());
+      }
+      getEndPoint().shutdownOutput();
+      half();
+    } catch (IOException | RuntimeException e) {
+      close();
+    }
+  }
+
+  private void send(ByteBuffer buffer) throws IOException {
+    if (buffer.hasRemaining()) {
+      try (Blocker.Callback written = Blocker.callback()) {
+        getEndPoint().write(written, buffer);
+        written.block();
+      }
+    }
+  }
+
+  /** One way has come to its end; with the second, all has. */
+  private void half() {
+    if (open.decrementAndGet() == 0) {
+      close();
+    }
+  }
+
+  @Override
+  public void onFillable() {
+    throw new IllegalStateException("a tunnel waits for itself");
+  }
+
+  @Override
+  public void onClose(@Nullable Throwable cause) {
+    super.onClose(cause);
+    letGo();
+  }
+
+  @Override
+  public void close() {
+    super.close();
+    letGo();
+  }
+
+  private void letGo() {
+    try {
+      port.close();
+    } catch (IOException e) {
+      // It is closed, then.
+    }
+    upward.interrupt();
+    downward.interrupt();
+  }
+}

@@ -1,0 +1,177 @@
+package dev.isola.server.api;
+
+import dev.isola.server.Serving;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.SandboxToken;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.preview.PreviewExchange;
+import dev.isola.server.preview.Previews;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The ports of sandboxes: opened, linked to, and seen. */
+record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
+  private static final String TEMPLATE = "/api/v1/sandboxes/{id}/ports";
+  private static final Parameter PORT =
+      Parameter.path("port", new Shape.Filled(5), "of the sandbox's own loopback");
+  private static final Shape NUMBER = new Shape.Whole(1, 65_535);
+  private static final Shape.Obj STANDING =
+      new Shape.Obj(
+          Field.needed("port", NUMBER, "of the sandbox's own loopback"),
+          Field.needed("public", Shapes.FLAG, "whether anybody may see it"));
+
+  PortRoutes(Serving serving, ApiKeys keys) {
+    this(serving, keys, new Previews(serving, keys));
+  }
+
+  List<Route> routes() {
+    List<Route> routes = new ArrayList<>();
+    routes.add(
+        Route.of("GET", TEMPLATE, "listPorts", "Lists the ports that are open to everybody.")
+            .takes(Shapes.ID)
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("ports", new Shape.ListOf(STANDING, 65_535), "in order"))))
+            .by(this::list));
+    routes.add(
+        Route.of(
+                "PUT",
+                TEMPLATE + "/{port}",
+                "setPort",
+                "Opens a port to everybody, or closes it again.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID, PORT)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed("public", Shapes.FLAG, "whether anybody may see it")),
+                    true))
+            .answers(Answer.json(200, STANDING))
+            .by(this::set));
+    routes.add(
+        Route.of(
+                "POST",
+                TEMPLATE + "/{port}/link",
+                "makeLink",
+                "Makes a link that opens a private port in a browser, until it expires.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID, PORT)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed("ttlSeconds", TokenRoutes.TTL, "from now"),
+                        Field.of(
+                            "form",
+                            new Shape.Choice(List.of("host", "path")),
+                            "host: PORT-ID.DOMAIN, an origin of its own; path: beneath this URL;"
+                                + " host")),
+                    true))
+            .answers(
+                Answer.json(
+                    201,
+                    new Shape.Obj(
+                        Field.needed("url", Shapes.TEXT, "for a browser"),
+                        Field.needed("expiresAt", Shapes.TIME, "when its time is up"))))
+            .by(this::link));
+    Stream.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+        .map(this::preview)
+        .forEach(routes::add);
+    return routes;
+  }
+
+  private Route preview(String method) {
+    return Route.of(
+            method,
+            TEMPLATE + "/{port}/{rest}",
+            "preview" + method.charAt(0) + method.substring(1).toLowerCase(Locale.ROOT),
+            "Passes the request on to a port of the sandbox, whatever is behind the port in the"
+                + " path. Also at http://PORT-ID.DOMAIN/. WebSockets too.")
+        .needs(Scope.USE)
+        .takes(
+            Shapes.ID,
+            PORT,
+            Parameter.path("rest", Shapes.TEXT, "path and query as the sandbox sees them"))
+        .takes(new Body.Foreign())
+        .answers(Answer.of("*/*", "whatever the sandbox answers"))
+        .by(exchange -> previews.serve((PreviewExchange) exchange));
+  }
+
+  private void list(Exchange exchange) throws IOException {
+    SandboxId id = SandboxRoutes.id(exchange);
+    serving.engine().entry(id);
+    exchange.json(
+        200,
+        Map.of(
+            "ports",
+            keys.publicPorts().of(id).stream()
+                .map(port -> Map.of("port", port, "public", true))
+                .toList()));
+  }
+
+  private void set(Exchange exchange) throws IOException {
+    TokenRoutes.needKey(exchange);
+    SandboxId id = SandboxRoutes.id(exchange);
+    int port = Previews.port(exchange.path("port"));
+    boolean open = Boolean.TRUE.equals(exchange.body().get("public"));
+    serving.engine().entry(id);
+    if (open) {
+      keys.publicPorts().keep(this::isThere);
+      keys.publicPorts().add(id, port);
+    } else {
+      keys.publicPorts().remove(id, port);
+    }
+    exchange.json(200, Map.of("port", port, "public", open));
+  }
+
+  private boolean isThere(SandboxId id) {
+    try {
+      return serving.engine().entry(id).state() != SandboxState.DESTROYED;
+    } catch (SandboxException e) {
+      return false;
+    }
+  }
+
+  private void link(Exchange exchange) throws IOException {
+    TokenRoutes.needKey(exchange);
+    SandboxId id = SandboxRoutes.id(exchange);
+    int port = Previews.port(exchange.path("port"));
+    serving.engine().entry(id);
+    SandboxToken token =
+        new SandboxToken(
+            SandboxToken.Kind.PREVIEW, id, port, keys.tokens().in(exchange.whole("ttlSeconds")));
+    String host = exchange.header("Host").orElse("localhost");
+    String site =
+        "path".equals(exchange.body().get("form"))
+            ? host + Previews.prefix(id.value(), port)
+            : port + "-" + id + "." + Gate.domain(host);
+    exchange.json(
+        201,
+        Map.of(
+            "url",
+            (exchange.isSecure() ? "https://" : "http://")
+                + site
+                + "/?"
+                + Previews.PARAMETER
+                + "="
+                + keys.tokens().sign(token),
+            "expiresAt",
+            token.expiresAt().toString()));
+  }
+}

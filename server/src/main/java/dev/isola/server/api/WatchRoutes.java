@@ -1,0 +1,102 @@
+package dev.isola.server.api;
+
+import dev.isola.server.Serving;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.Watch;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Changes of files, as they happen. */
+record WatchRoutes(Serving serving) {
+  private static final Duration LOOK_UP = Duration.ofMillis(500);
+
+  List<Route> routes() {
+    return List.of(
+        Route.of(
+                "GET",
+                "/api/v1/sandboxes/{id}/watch",
+                "watchFiles",
+                "Follows changes beneath a folder: watching, once every later change is seen;"
+                    + " change; overflow, when some were missed; gone, when the folder is; error.")
+            .takes(
+                Shapes.ID,
+                Parameter.query("path", Shapes.PATH, "the folder").needed(),
+                Parameter.query("recursive", Shapes.FLAG, "with all folders beneath; false"))
+            .answers(Answer.of("text/event-stream", "changes, without end"))
+            .by(this::watch));
+  }
+
+  private void watch(Exchange exchange) throws IOException {
+    SandboxId id = SandboxRoutes.id(exchange);
+    String path = exchange.query("path").orElseThrow();
+    boolean recursive = exchange.query("recursive").map(Boolean::parseBoolean).orElse(false);
+    Watching watching =
+        serving
+            .engine()
+            .sandbox(id)
+            .as(Watching.class)
+            .orElseThrow(
+                () -> Capability.unsupported(serving.engine().entry(id).provider(), "watching"));
+    try (Watch watch = watching.watch(path, recursive);
+        Sse sse = Sse.begin(exchange)) {
+      sse.send("watching", "0", Map.of("path", path, "recursive", recursive));
+      follow(exchange, watch, sse);
+    }
+  }
+
+  private static void follow(Exchange exchange, Watch watch, Sse sse) throws IOException {
+    long number = 0;
+    long spoke = System.nanoTime();
+    while (!exchange.ending() && !watch.ended()) {
+      Optional<FileChange> change;
+      try {
+        change = watch.next(LOOK_UP);
+      } catch (SandboxException e) {
+        sse.send(
+            "error",
+            Long.toString(number),
+            Map.of(
+                "code", e.code().name(),
+                "detail", e.fault().what(),
+                "remedy", e.fault().remedy()));
+        return;
+      }
+      if (change.isPresent()) {
+        number++;
+        sse.send(event(change.get().kind()), Long.toString(number), json(change.get()));
+        spoke = System.nanoTime();
+      } else if (System.nanoTime() - spoke > Sse.BREATH.toNanos()) {
+        sse.breathe();
+        spoke = System.nanoTime();
+      }
+    }
+  }
+
+  private static String event(FileChange.Kind kind) {
+    return switch (kind) {
+      case OVERFLOW -> "overflow";
+      case ROOT_GONE -> "gone";
+      case CREATED, MODIFIED, REMOVED, MOVED_FROM, MOVED_TO, ATTRIBUTES -> "change";
+    };
+  }
+
+  private static Map<String, Object> json(FileChange change) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("kind", Answers.word(change.kind()));
+    json.put("path", change.path());
+    json.put("folder", change.folder());
+    return json;
+  }
+}

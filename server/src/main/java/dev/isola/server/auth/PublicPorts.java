@@ -1,0 +1,52 @@
+package dev.isola.server.auth;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.store.Settings;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** The ports of sandboxes that anybody may look at. */
+public final class PublicPorts {
+  private static final String SCOPE = "public-port";
+
+  private final Settings settings;
+
+  PublicPorts(Settings settings) {
+    this.settings = settings;
+  }
+
+  public boolean contains(SandboxId sandbox, int port) {
+    return settings.get(SCOPE, name(sandbox, port)).isPresent();
+  }
+
+  public void add(SandboxId sandbox, int port) {
+    settings.put(SCOPE, name(sandbox, port), "true");
+  }
+
+  public void remove(SandboxId sandbox, int port) {
+    settings.remove(SCOPE, name(sandbox, port));
+  }
+
+  /** Returns the public ports of a sandbox, in order. */
+  public List<Integer> of(SandboxId sandbox) {
+    String prefix = sandbox + ":";
+    return settings.all(SCOPE).keySet().stream()
+        .filter(name -> name.startsWith(prefix))
+        .map(name -> Integer.parseInt(name.substring(prefix.length())))
+        .sorted()
+        .toList();
+  }
+
+  /** Forgets those of sandboxes that are gone. */
+  public void keep(Predicate<SandboxId> there) {
+    for (String name : settings.all(SCOPE).keySet()) {
+      if (!there.test(new SandboxId(name.substring(0, name.indexOf(':'))))) {
+        settings.remove(SCOPE, name);
+      }
+    }
+  }
+
+  private static String name(SandboxId sandbox, int port) {
+    return sandbox + ":" + port;
+  }
+}

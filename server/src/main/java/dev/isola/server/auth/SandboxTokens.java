@@ -1,0 +1,137 @@
+package dev.isola.server.auth;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.store.Settings;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tokens for one sandbox. Nothing is stored of them: each says what it allows and is signed with a
+ * secret of the ledger, which is made when it is first needed. The id of a sandbox never comes
+ * back, so a token is void with its sandbox.
+ */
+public final class SandboxTokens {
+  /** How a token begins, so that it can be told from a key. */
+  public static final String PREFIX = "ist_";
+
+  private static final String SCOPE = "sandbox-token";
+  private static final String SECRET = "secret";
+  private static final String ALGORITHM = "HmacSHA256";
+  private static final int LONGEST = 512;
+  private static final Pattern CLAIMS =
+      Pattern.compile("(use|preview) ([a-z0-9]{1,32}) ([0-9]{1,5}) ([0-9]{1,12})");
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Settings settings;
+  private final InstantSource clock;
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile byte @Nullable [] secret;
+
+  SandboxTokens(Settings settings, InstantSource clock) {
+    this.settings = settings;
+    this.clock = clock;
+  }
+
+  /** Writes a token down; its time ends with a whole second. */
+  public String sign(SandboxToken token) {
+    String claims =
+        token.kind().word()
+            + " "
+            + token.sandbox()
+            + " "
+            + token.port()
+            + " "
+            + token.expiresAt().getEpochSecond();
+    byte[] bytes = claims.getBytes(StandardCharsets.US_ASCII);
+    return PREFIX + text(bytes) + "." + text(mac(bytes));
+  }
+
+  /** Reads a token; empty when it is not one of ours, or not any more. */
+  public Optional<SandboxToken> find(String text) {
+    int dot = text.indexOf('.');
+    if (!text.startsWith(PREFIX) || dot < 0 || text.length() > LONGEST) {
+      return Optional.empty();
+    }
+    byte[] claims;
+    byte[] signed;
+    try {
+      claims = Base64.getUrlDecoder().decode(text.substring(PREFIX.length(), dot));
+      signed = Base64.getUrlDecoder().decode(text.substring(dot + 1));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+    return MessageDigest.isEqual(mac(claims), signed)
+        ? read(new String(claims, StandardCharsets.US_ASCII))
+        : Optional.empty();
+  }
+
+  private Optional<SandboxToken> read(String claims) {
+    Matcher form = CLAIMS.matcher(claims);
+    if (!form.matches()) {
+      return Optional.empty();
+    }
+    SandboxToken token =
+        new SandboxToken(
+            form.group(1).equals(SandboxToken.Kind.USE.word())
+                ? SandboxToken.Kind.USE
+                : SandboxToken.Kind.PREVIEW,
+            new SandboxId(form.group(2)),
+            Integer.parseInt(form.group(3)),
+            Instant.ofEpochSecond(Long.parseLong(form.group(4))));
+    return Optional.of(token).filter(one -> one.expiresAt().isAfter(clock.instant()));
+  }
+
+  /** Returns the time in so many seconds, without a fraction. */
+  public Instant in(long seconds) {
+    return Instant.ofEpochSecond(clock.instant().getEpochSecond() + seconds);
+  }
+
+  private static String text(byte[] bytes) {
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+  }
+
+  private byte[] mac(byte[] claims) {
+    try {
+      Mac mac = Mac.getInstance(ALGORITHM);
+      mac.init(new SecretKeySpec(secret(), ALGORITHM));
+      return mac.doFinal(claims);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every Java has " + ALGORITHM, e);
+    }
+  }
+
+  private byte[] secret() {
+    byte[] known = secret;
+    if (known != null) {
+      return known;
+    }
+    lock.lock();
+    try {
+      Optional<String> stored = settings.get(SCOPE, SECRET);
+      if (stored.isEmpty()) {
+        byte[] fresh = new byte[32];
+        RANDOM.nextBytes(fresh);
+        settings.put(SCOPE, SECRET, HexFormat.of().formatHex(fresh));
+        stored = settings.get(SCOPE, SECRET);
+      }
+      byte[] now = HexFormat.of().parseHex(stored.orElseThrow());
+      secret = now;
+      return now;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package dev.isola.server.preview;
+
+import java.util.List;
+import java.util.Optional;
+
+/** One line of a head. */
+public record Header(String name, String value) {
+  boolean is(String other) {
+    return name.equalsIgnoreCase(other);
+  }
+
+  /** Returns the values of all lines of that name, in order. */
+  static List<String> values(List<Header> headers, String name) {
+    return headers.stream().filter(one -> one.is(name)).map(Header::value).toList();
+  }
+
+  static Optional<String> first(List<Header> headers, String name) {
+    return values(headers, name).stream().findFirst();
+  }
+}

@@ -1,0 +1,257 @@
+package dev.isola.server.preview;
+
+import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.server.Serving;
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.SandboxToken;
+import dev.isola.server.auth.SandboxTokens;
+import dev.isola.server.auth.Scope;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.SandboxEntry;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+
+/**
+ * Ports of sandboxes as web sites, whatever network a sandbox has: bytes go through its agent. They
+ * are for who shows a key or a token, unless somebody opened them.
+ */
+public final class Previews {
+  /** The parameter of a link that holds its token; it is gone after the first request. */
+  public static final String PARAMETER = "isola_token";
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final String BEARER = "Bearer ";
+  private static final String FOLDER = "/api/v1/sandboxes/";
+
+  private final Serving serving;
+  private final ApiKeys keys;
+  private final Duration patience;
+  private final List<ReentrantLock> waking = Stream.generate(ReentrantLock::new).limit(32).toList();
+
+  public Previews(Serving serving, ApiKeys keys) {
+    this(serving, keys, PATIENCE);
+  }
+
+  Previews(Serving serving, ApiKeys keys, Duration patience) {
+    this.serving = serving;
+    this.keys = keys;
+    this.patience = patience;
+  }
+
+  /** Returns what stands before the paths of a port. */
+  public static String prefix(String sandbox, int port) {
+    return FOLDER + sandbox + "/ports/" + port;
+  }
+
+  /** Returns the prefix in a path that begins with one. */
+  public static String prefixOf(String path) {
+    int end = -1;
+    for (int i = 0; i < 7; i++) {
+      end = path.indexOf('/', end + 1);
+    }
+    return path.substring(0, end);
+  }
+
+  /** Reads a port of a path. */
+  public static int port(String text) {
+    int port = text.matches("[0-9]{1,5}") ? Integer.parseInt(text) : 0;
+    if (port < 1 || port > 65_535) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "a port is 1 to 65535",
+              "name the port that is listened on")
+          .exception();
+    }
+    return port;
+  }
+
+  /** Passes a request on, if whoever asks may. */
+  public void serve(PreviewExchange exchange) throws IOException {
+    SandboxId sandbox = new SandboxId(exchange.path("id"));
+    int port = port(exchange.path("port"));
+    Target target = Target.of(exchange.target());
+    if (target.token().isPresent()) {
+      welcome(exchange, sandbox, port, target);
+      return;
+    }
+    admit(exchange, sandbox, port);
+    PortDialing.Connection connection = dial(sandbox, port);
+    new Forwarding(exchange, sandbox, port, patience)
+        .through(connection, target.clean(), this::isOurs);
+  }
+
+  /**
+   * The path and the query of a request.
+   *
+   * @param clean without the token
+   */
+  record Target(String clean, Optional<String> token) {
+    static Target of(String text) {
+      int mark = text.indexOf('?');
+      if (mark < 0 || text.indexOf(PARAMETER + "=", mark) < 0) {
+        return new Target(text, Optional.empty());
+      }
+      List<String> kept = new ArrayList<>();
+      Optional<String> token = Optional.empty();
+      for (String part : text.substring(mark + 1).split("&", -1)) {
+        if (part.startsWith(PARAMETER + "=")) {
+          token = Optional.of(part.substring(PARAMETER.length() + 1));
+        } else {
+          kept.add(part);
+        }
+      }
+      String path = text.substring(0, mark);
+      return new Target(kept.isEmpty() ? path : path + "?" + String.join("&", kept), token);
+    }
+  }
+
+  /** Gives who comes by a link a cookie, and sends him on to where nobody sees the token. */
+  private void welcome(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
+      throws IOException {
+    Optional<SandboxToken> token =
+        target
+            .token()
+            .flatMap(keys.tokens()::find)
+            .filter(one -> one.opens(sandbox, port))
+            .filter(one -> one.kind() == SandboxToken.Kind.PREVIEW);
+    if (token.isEmpty() || exchange.fromForeignPage()) {
+      throw unknown("the link is not good, or not any more", "ask for a new link");
+    }
+    long left = token.get().expiresAt().getEpochSecond() - keys.tokens().in(0).getEpochSecond();
+    String cookie =
+        Heads.COOKIE
+            + "="
+            + target.token().get()
+            + "; Path="
+            + exchange.prefix()
+            + "/; Max-Age="
+            + Math.max(1, left)
+            + "; HttpOnly; SameSite=Lax"
+            + (exchange.isSecure() ? "; Secure" : "");
+    String clean = target.clean();
+    // A path that begins with two slashes would name another host.
+    String place =
+        exchange.prefix().isEmpty() && clean.startsWith("//")
+            ? "/" + clean.replaceFirst("^/+", "")
+            : exchange.prefix() + clean;
+    List<Header> headers =
+        List.of(
+            new Header("Location", place),
+            new Header("Set-Cookie", cookie),
+            new Header("Referrer-Policy", "no-referrer"),
+            new Header("Cache-Control", "no-store"),
+            new Header("Content-Length", "0"));
+    try (OutputStream _ = exchange.begin(303, headers)) {
+      // The head says all.
+    }
+  }
+
+  private void admit(PreviewExchange exchange, SandboxId sandbox, int port) {
+    if (keys.publicPorts().contains(sandbox, port)) {
+      return;
+    }
+    if (exchange.fromForeignPage()) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "pages of another origin may not call this preview",
+              "open the port to everybody, or call it from its own pages")
+          .sandbox(sandbox)
+          .exception();
+    }
+    List<Header> headers = exchange.headers();
+    List<String> shown =
+        Stream.concat(
+                Header.values(headers, "Authorization").stream().map(Previews::secret),
+                Header.values(headers, Credentials.TOKEN_HEADER).stream())
+            .toList();
+    Stream<String> tokens = Stream.concat(shown.stream(), Heads.tokens(headers).stream());
+    if (tokens
+        .flatMap(one -> keys.tokens().find(one).stream())
+        .anyMatch(one -> one.opens(sandbox, port))) {
+      return;
+    }
+    Optional<ApiKey> key = shown.stream().flatMap(one -> keys.find(one).stream()).findFirst();
+    if (key.isEmpty()) {
+      throw unknown(
+          "this preview is private",
+          "open it by a link, send a token as " + Credentials.TOKEN_HEADER + ", or a key");
+    }
+    if (!key.get().scope().allows(Scope.USE)) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "the key " + key.get().name() + " does not allow use",
+              "use a key with scope use")
+          .exception();
+    }
+  }
+
+  private static SandboxException unknown(String what, String remedy) {
+    return Fault.of(ErrorCode.UNAUTHENTICATED, what, remedy).exception();
+  }
+
+  private static String secret(String authorization) {
+    return authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
+        ? authorization.substring(BEARER.length()).strip()
+        : "";
+  }
+
+  /** Tells whether an Authorization is a key of ours, good or not: sandboxes get none of them. */
+  private boolean isOurs(String authorization) {
+    String secret = secret(authorization);
+    return secret.startsWith(SandboxTokens.PREFIX)
+        || secret.startsWith(ApiKeys.PREFIX)
+        || (!secret.isEmpty() && keys.find(secret).isPresent());
+  }
+
+  private PortDialing.Connection dial(SandboxId id, int port) {
+    SandboxEntry entry = serving.engine().entry(id);
+    if (isAsleep(entry.state())) {
+      wake(entry);
+    }
+    return serving
+        .engine()
+        .sandbox(id)
+        .as(PortDialing.class)
+        .orElseThrow(() -> Capability.unsupported(entry.provider(), "port-dialing"))
+        .dial(port);
+  }
+
+  private static boolean isAsleep(SandboxState state) {
+    return state == SandboxState.PAUSED || state == SandboxState.STOPPED;
+  }
+
+  private void wake(SandboxEntry entry) {
+    SandboxId id = entry.id();
+    if (!SpecText.read(entry.spec(), id).autoResume()) {
+      throw Fault.of(
+              ErrorCode.ILLEGAL_STATE,
+              "sandbox " + id + " is " + entry.state().name().toLowerCase(java.util.Locale.ROOT),
+              "resume it, or make it with autoResume: true")
+          .sandbox(id)
+          .exception();
+    }
+    ReentrantLock lock = waking.get(Math.floorMod(id.hashCode(), waking.size()));
+    lock.lock();
+    try {
+      if (isAsleep(serving.engine().entry(id).state())) {
+        serving.engine().resume(id);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

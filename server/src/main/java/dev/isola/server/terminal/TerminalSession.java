@@ -1,0 +1,219 @@
+package dev.isola.server.terminal;
+
+import dev.isola.server.JsonText;
+import dev.isola.server.route.WebSocket;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.Signal;
+import dev.isola.spi.exec.Terminal;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Somebody at a terminal, over a WebSocket. One piece of output is in hand and no more: one who
+ * does not read holds the terminal back, and is let go after a minute. The command goes on when the
+ * socket is closed, whoever closed it.
+ */
+public final class TerminalSession implements WebSocket.Conversation {
+  /** What a client has to offer. */
+  public static final String PROTOCOL = "isola.terminal.v1";
+
+  private static final int NORMAL = 1000;
+  private static final int SERVER_ENDS = 1001;
+  private static final int ERRORS = 4000;
+  private static final int PIECE = 32 * 1024;
+  private static final long LOOK_UP_MS = 250;
+  private static final Duration PING = Duration.ofSeconds(20);
+  private static final Duration DEAD = Duration.ofSeconds(65);
+
+  private sealed interface Item {
+    record Piece(Output output) implements Item {}
+
+    record End(Exit exit) implements Item {}
+
+    record Failed(Fault why) implements Item {}
+  }
+
+  private final Terminal terminal;
+  private final long offset;
+  private final BooleanSupplier ending;
+  private final Function<Exit, Map<String, Object>> exits;
+  private final BlockingQueue<Item> items = new ArrayBlockingQueue<>(1);
+  private volatile boolean left;
+  private volatile @Nullable Fault refused;
+
+  /**
+   * @param terminal attached at {@code offset}; closed with the session
+   * @param ending whether the server is
+   * @param exits writes down how a command ended
+   */
+  public TerminalSession(
+      Terminal terminal,
+      long offset,
+      BooleanSupplier ending,
+      Function<Exit, Map<String, Object>> exits) {
+    this.terminal = terminal;
+    this.offset = offset;
+    this.ending = ending;
+    this.exits = exits;
+  }
+
+  @Override
+  public void hold(WebSocket socket) throws InterruptedException {
+    Thread reader = Thread.ofVirtual().name("isola-terminal-output").start(this::read);
+    Thread typist = Thread.ofVirtual().name("isola-terminal-input").start(() -> takeInput(socket));
+    try {
+      follow(socket);
+    } catch (IOException e) {
+      // Whoever was there is gone, and knows where to go on.
+    } finally {
+      left = true;
+      reader.interrupt();
+      typist.interrupt();
+      terminal.close();
+      typist.join();
+    }
+  }
+
+  private void read() {
+    try {
+      try {
+        for (Optional<Output> piece = terminal.read(); piece.isPresent(); piece = terminal.read()) {
+          items.put(new Item.Piece(piece.get()));
+        }
+        items.put(new Item.End(terminal.await()));
+      } catch (SandboxException e) {
+        items.put(new Item.Failed(e.fault()));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // nobody reads any more
+    }
+  }
+
+  private void follow(WebSocket socket) throws IOException, InterruptedException {
+    socket.send(text("attached", Map.of("offset", offset)));
+    long spoke = System.nanoTime();
+    while (!left) {
+      Fault mistake = refused;
+      if (mistake != null) {
+        fail(socket, mistake);
+        return;
+      }
+      if (ending.getAsBoolean()) {
+        socket.close(SERVER_ENDS, "the server ends; attach again");
+        return;
+      }
+      switch (items.poll(LOOK_UP_MS, TimeUnit.MILLISECONDS)) {
+        case null -> {
+          if (System.nanoTime() - spoke > PING.toNanos()) {
+            socket.ping();
+            spoke = System.nanoTime();
+          }
+        }
+        case Item.Piece(Output output) -> send(socket, output);
+        case Item.End(Exit exit) -> {
+          Map<String, Object> data = exits.apply(exit);
+          data.put("exitCode", exit.shellCode());
+          socket.send(text("exit", data));
+          socket.close(NORMAL, "the command has ended");
+          return;
+        }
+        case Item.Failed(Fault why) -> {
+          fail(socket, why);
+          return;
+        }
+      }
+      if (socket.silence().compareTo(DEAD) > 0) {
+        socket.abort();
+        return;
+      }
+    }
+  }
+
+  private static void send(WebSocket socket, Output output) throws IOException {
+    switch (output) {
+      case Output.Data data -> {
+        byte[] bytes = data.bytes().toArray();
+        for (int at = 0; at < bytes.length; at += PIECE) {
+          socket.send(bytes, at, Math.min(PIECE, bytes.length - at));
+        }
+      }
+      case Output.Gap gap ->
+          socket.send(text("gap", Map.of("lost", gap.lost(), "offset", gap.end())));
+    }
+  }
+
+  private static void fail(WebSocket socket, Fault why) throws IOException {
+    Map<String, Object> data = new LinkedHashMap<>();
+    data.put("code", why.code().name());
+    data.put("detail", why.what());
+    data.put("remedy", why.remedy());
+    socket.send(text("error", data));
+    socket.close(ERRORS + why.code().status(), why.code().name());
+  }
+
+  private static String text(String type, Map<String, ?> data) {
+    Map<String, Object> all = new LinkedHashMap<>();
+    all.put("type", type);
+    all.putAll(data);
+    return new String(JsonText.of(all), StandardCharsets.UTF_8);
+  }
+
+  private void takeInput(WebSocket socket) {
+    try {
+      while (!left) {
+        switch (socket.receive()) {
+          case WebSocket.Message.Binary(byte[] bytes) -> type(bytes);
+          case WebSocket.Message.Text(String text) -> obey(text);
+          case WebSocket.Message.Closed() -> left = true;
+        }
+      }
+    } catch (SandboxException e) {
+      refused = e.fault();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the session ends
+    }
+  }
+
+  private void type(byte[] bytes) {
+    try {
+      terminal.stdin().write(bytes);
+      terminal.stdin().flush();
+    } catch (IOException e) {
+      // It has ended; how, is told to whoever follows it.
+    }
+  }
+
+  private void obey(String text) {
+    switch (TerminalOrder.read(text)) {
+      case TerminalOrder.Resize(var size) -> terminal.resize(size);
+      case TerminalOrder.Send(Signal signal) -> {
+        if (signal.equals(Signal.KILL)) {
+          terminal.kill();
+        } else {
+          terminal.signal(signal);
+        }
+      }
+      case TerminalOrder.Nonsense(String why) ->
+          throw Fault.of(
+                  ErrorCode.INVALID_REQUEST,
+                  "a message is not understood: " + why,
+                  "send {\"type\":\"resize\",\"rows\":R,\"cols\":C} or"
+                      + " {\"type\":\"signal\",\"signal\":\"INT\"}; input is binary")
+              .exception();
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Terminals of sandboxes over WebSockets. */
+@NullMarked
+package dev.isola.server.terminal;
+
+import org.jspecify.annotations.NullMarked;
