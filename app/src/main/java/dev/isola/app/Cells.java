@@ -49,6 +49,7 @@ final class Cells {
       value /= 1024;
       unit++;
     }
-    return String.format(Locale.ROOT, value < 9.95 ? "%.1f %cB" : "%.0f %cB", value, "KMGTPE".charAt(unit));
+    return String.format(
+        Locale.ROOT, value < 9.95 ? "%.1f %cB" : "%.0f %cB", value, "KMGTPE".charAt(unit));
   }
 }

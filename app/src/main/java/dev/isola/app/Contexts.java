@@ -18,8 +18,8 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * The servers this person has logged in to: {@code $XDG_CONFIG_HOME/isola/contexts}, which only
- * its owner can read, because the keys are in it.
+ * The servers this person has logged in to: {@code $XDG_CONFIG_HOME/isola/contexts}, which only its
+ * owner can read, because the keys are in it.
  */
 final class Contexts {
   /** One server and a key of it. */
@@ -52,9 +52,7 @@ final class Contexts {
       if (line.endsWith(".url")) {
         String name = line.substring(0, line.length() - ".url".length());
         all.put(
-            name,
-            new Context(
-                name, lines.getProperty(line), lines.getProperty(name + ".key", "")));
+            name, new Context(name, lines.getProperty(line), lines.getProperty(name + ".key", "")));
       }
     }
     return all;

@@ -27,8 +27,7 @@ final class ContextsCommand implements Action {
     Contexts contexts = Contexts.of(wiring.host().env());
     if (name != null) {
       if (!contexts.all().containsKey(name)) {
-        throw new UsageException(
-            "there is no context '" + name + "'", "isola contexts lists them");
+        throw new UsageException("there is no context '" + name + "'", "isola contexts lists them");
       }
       contexts.use(name);
     }
@@ -52,8 +51,7 @@ final class ContextsCommand implements Action {
       Table table = new Table().row("", "NAME", "URL");
       all.forEach(
           one ->
-              table.row(
-                  one.name().equals(current) ? "*" : "", one.name(), Cells.text(one.url())));
+              table.row(one.name().equals(current) ? "*" : "", one.name(), Cells.text(one.url())));
       console.print(table.text());
     }
     return ExitCodes.OK;

@@ -154,8 +154,7 @@ final class CopyCommand extends RemoteCommand {
 
   /** In a folder that is there, a copy keeps its name; elsewhere it gets the one that is given. */
   private static String within(Files files, String path, Path local) {
-    boolean folder =
-        path.endsWith("/") || files.find(path).filter(FileInfo::isFolder).isPresent();
+    boolean folder = path.endsWith("/") || files.find(path).filter(FileInfo::isFolder).isPresent();
     return folder ? path.replaceAll("/+$", "") + "/" + local.getFileName() : path;
   }
 
@@ -198,8 +197,7 @@ final class CopyCommand extends RemoteCommand {
       AtomicLong received = new AtomicLong();
       List<String> leftOut;
       try (Progress progress = progress(console, -1)) {
-        leftOut =
-            files.download(path, goal, bytes -> progress.at(counted(received, bytes)));
+        leftOut = files.download(path, goal, bytes -> progress.at(counted(received, bytes)));
       }
       tell(console, leftOut);
       return received.get();
@@ -248,8 +246,7 @@ final class CopyCommand extends RemoteCommand {
     return permissions;
   }
 
-  private static long copy(InputStream in, OutputStream out, Progress progress)
-      throws IOException {
+  private static long copy(InputStream in, OutputStream out, Progress progress) throws IOException {
     try (progress) {
       byte[] buffer = new byte[BUFFER];
       long done = 0;

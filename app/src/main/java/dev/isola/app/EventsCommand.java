@@ -35,8 +35,7 @@ final class EventsCommand extends RemoteCommand {
     if (sandbox != null) {
       sandbox(isola, sandbox); // a misspelt one would be silent for ever
     }
-    try (Events events =
-        isola.events(Optional.ofNullable(sandbox), Optional.ofNullable(after))) {
+    try (Events events = isola.events(Optional.ofNullable(sandbox), Optional.ofNullable(after))) {
       for (long seen = 0; seen < count; seen++) {
         Events.Event event = events.next();
         if (!console.tryPrint(console.json() ? Json.text(event.document()) : line(event))) {

@@ -98,13 +98,12 @@ final class ExecCommand extends RemoteCommand {
   }
 
   private Command command() {
-    List<String> literal =
-        words.getFirst().equals("--") ? words.subList(1, words.size()) : words;
+    List<String> literal = words.getFirst().equals("--") ? words.subList(1, words.size()) : words;
     if (literal.isEmpty()) {
-      throw new UsageException("there is no command", "write it behind the id: isola exec ID -- ls");
+      throw new UsageException(
+          "there is no command", "write it behind the id: isola exec ID -- ls");
     }
-    Command command =
-        Command.argv(literal).withEnv(Arguments.variables("--env", env));
+    Command command = Command.argv(literal).withEnv(Arguments.variables("--env", env));
     if (workdir != null) {
       command = command.withCwd(workdir);
     }
@@ -139,9 +138,7 @@ final class ExecCommand extends RemoteCommand {
 
   private int captured(Sandbox sandbox, Command command, Console console) {
     ExecResult result =
-        wiring.host().interactive().in()
-            ? sandbox.exec(command)
-            : sandbox.exec(command, stdin());
+        wiring.host().interactive().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandbox", id);
     json.put("exitCode", result.exitCode());

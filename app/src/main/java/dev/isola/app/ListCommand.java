@@ -66,8 +66,7 @@ final class ListCommand extends RemoteCommand {
   }
 
   private static Table table(List<SandboxInfo> found, Instant now) {
-    Table table =
-        new Table().row("ID", "STATE", "PROVIDER", "ISOLATION", "AGE", "EXPIRES", "TAGS");
+    Table table = new Table().row("ID", "STATE", "PROVIDER", "ISOLATION", "AGE", "EXPIRES", "TAGS");
     for (SandboxInfo one : found) {
       table.row(
           one.id(),

@@ -20,8 +20,7 @@ final class LogoutCommand implements Action {
   @Override
   public int run() {
     Contexts contexts = Contexts.of(wiring.host().env());
-    String wanted =
-        name == null ? contexts.current().map(Context::name).orElse("") : name;
+    String wanted = name == null ? contexts.current().map(Context::name).orElse("") : name;
     if (!contexts.all().containsKey(wanted)) {
       throw new UsageException(
           name == null ? "no context is the current one" : "there is no context '" + name + "'",

@@ -87,8 +87,7 @@ final class NativeTerminal {
   void hideKeys() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment hidden = arena.allocate(TERMIOS_BYTES, Integer.BYTES).copyFrom(saved);
-      hidden.setAtIndex(
-          JAVA_INT, LOCAL_MODES, hidden.getAtIndex(JAVA_INT, LOCAL_MODES) & ~ECHO);
+      hidden.setAtIndex(JAVA_INT, LOCAL_MODES, hidden.getAtIndex(JAVA_INT, LOCAL_MODES) & ~ECHO);
       set(hidden);
     }
   }

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "ports",
     sortOptions = false,
-    description = "List the ports of a sandbox that can be looked at, or open one.")
+    description = "List the ports of a sandbox that are open to everybody; open or link to one.")
 final class PortsCommand extends RemoteCommand {
   private static final Duration USUAL = Duration.ofHours(1);
 
@@ -76,14 +76,11 @@ final class PortsCommand extends RemoteCommand {
     if (console.json()) {
       console.print(Map.of("ports", ports.stream().map(Ports.Port::document).toList()));
     } else if (ports.isEmpty()) {
-      console.print("no ports; isola ports ID PORT --link makes a link to one\n");
+      console.print("no port is open to everybody; isola ports ID PORT --link makes a link\n");
     } else {
-      Table table = new Table().row("PORT", "ACCESS", "URL");
+      Table table = new Table().row("PORT", "ACCESS");
       for (Ports.Port one : ports) {
-        table.row(
-            Integer.toString(one.port()),
-            one.open() ? "public" : "private",
-            Cells.text(one.url().orElse("-")));
+        table.row(Integer.toString(one.port()), one.open() ? "public" : "private");
       }
       console.print(table.text());
     }

@@ -1,7 +1,7 @@
 package dev.isola.app;
 
-import java.nio.charset.StandardCharsets;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /** A bar that shows how far a copy is; only where a person looks at a terminal. */

@@ -29,8 +29,7 @@ final class RemoteOutput {
   static void write(Host host, Output piece) throws IOException {
     switch (piece) {
       case Output.Data data -> {
-        OutputStream to =
-            data.channel() == Output.Channel.STDERR ? host.err() : host.out();
+        OutputStream to = data.channel() == Output.Channel.STDERR ? host.err() : host.out();
         data.writeTo(to);
         to.flush();
       }
@@ -47,7 +46,8 @@ final class RemoteOutput {
       case Exit.OutOfMemory() ->
           ErrorReport.line(host, "killed: out of memory; make a sandbox with more --memory");
       case Exit.Lost(var why) ->
-          ErrorReport.line(host, "the sandbox was lost: " + Cells.text(why) + "; isola ls tells more");
+          ErrorReport.line(
+              host, "the sandbox was lost: " + Cells.text(why) + "; isola ls tells more");
       case Exit.Exited ignored -> {}
       case Exit.Signaled ignored -> {}
     }

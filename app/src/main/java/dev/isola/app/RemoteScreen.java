@@ -1,6 +1,7 @@
 package dev.isola.app;
 
 import dev.isola.client.Command;
+import dev.isola.client.ExecutionInfo;
 import dev.isola.client.Exit;
 import dev.isola.client.Output;
 import dev.isola.client.Sandbox;
@@ -55,9 +56,14 @@ final class RemoteScreen {
   /** Comes back to a command on a terminal; what is kept of its screen is shown again. */
   static int attach(Host host, Sandbox sandbox, String execution) {
     need(host);
-    long from = sandbox.execution(execution, 0).info().firstOffset();
+    ExecutionInfo info = sandbox.execution(execution, 0).info();
+    if (!info.onTerminal()) {
+      throw new UsageException(
+          execution + " is not on a terminal",
+          "isola logs -f " + sandbox.id() + " " + execution + " follows it");
+    }
     try (RawTerminal here = RawTerminal.open()) {
-      Terminal terminal = sandbox.attach(execution, from);
+      Terminal terminal = sandbox.attach(execution, info.firstOffset());
       terminal.resize(here.size().rows(), here.size().columns());
       return new RemoteScreen(host, sandbox.id(), terminal).run(here);
     }

@@ -50,8 +50,7 @@ final class ServerOptions {
     if (said.isPresent()) {
       String place = said.get().strip().replaceAll("/+$", "");
       return new Server(
-          place,
-          key.or(() -> keyOf(contexts, place)).orElseThrow(() -> noKey(place)));
+          place, key.or(() -> keyOf(contexts, place)).orElseThrow(() -> noKey(place)));
     }
     Optional<Context> chosen = named.or(contexts::current);
     if (chosen.isPresent()) {

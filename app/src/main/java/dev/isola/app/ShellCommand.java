@@ -73,7 +73,8 @@ final class ShellCommand extends RemoteCommand {
 
   /** Behind the id options are words; the one that people write there is understood. */
   private List<String> rest() {
-    if (words.size() == 2 && (words.getFirst().equals("--attach") || words.getFirst().equals("-a"))) {
+    if (words.size() == 2
+        && (words.getFirst().equals("--attach") || words.getFirst().equals("-a"))) {
       attach = words.getLast();
       return List.of();
     }
@@ -83,8 +84,7 @@ final class ShellCommand extends RemoteCommand {
   }
 
   private dev.isola.client.Command command(List<String> rest) {
-    dev.isola.client.Command command =
-        rest.isEmpty() ? SHELL : dev.isola.client.Command.argv(rest);
+    dev.isola.client.Command command = rest.isEmpty() ? SHELL : dev.isola.client.Command.argv(rest);
     if (user != null) {
       command = command.withUser(user);
     }

@@ -8,6 +8,7 @@ import java.util.Optional;
 /**
  * An execution as the server lists it.
  *
+ * @param onTerminal whether {@link Sandbox#attach} can come back to it
  * @param firstOffset the oldest output that is kept
  * @param endOffset where the output ends for now
  * @param document everything the server said
@@ -18,6 +19,7 @@ public record ExecutionInfo(
     List<String> argv,
     Instant startedAt,
     boolean running,
+    boolean onTerminal,
     long firstOffset,
     long endOffset,
     Optional<Exit> exit,
@@ -30,6 +32,7 @@ public record ExecutionInfo(
         fields.words("argv"),
         fields.time("startedAt"),
         fields.flag("running"),
+        fields.all().containsKey("terminal"),
         fields.whole("firstOffset"),
         fields.whole("endOffset"),
         fields.all().containsKey("exit")

@@ -68,7 +68,11 @@ public sealed interface Exit {
     return switch (kind) {
       case "exited" ->
           new Exited(
-              fields.maybeWhole("code").or(() -> fields.maybeWhole("exitCode")).orElse(0L).intValue());
+              fields
+                  .maybeWhole("code")
+                  .or(() -> fields.maybeWhole("exitCode"))
+                  .orElse(0L)
+                  .intValue());
       case "signaled" ->
           new Signaled(
               fields.maybeText("signal").orElse("?"),

@@ -53,8 +53,7 @@ public final class Files {
   /** Writes a file; it appears whole or not at all, and parents are made. */
   public FileInfo write(String path, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    return write(
-        path, new ByteArrayInputStream(bytes), bytes.length, OptionalInt.empty(), NOBODY);
+    return write(path, new ByteArrayInputStream(bytes), bytes.length, OptionalInt.empty(), NOBODY);
   }
 
   /** Writes a file from a stream of unknown length. The stream is not closed. */
@@ -133,8 +132,7 @@ public final class Files {
   }
 
   public void move(String from, String to, boolean replace) {
-    transport.post(
-        address.slash("move"), Map.of("from", from, "to", to, "replace", replace), LONG);
+    transport.post(address.slash("move"), Map.of("from", from, "to", to, "replace", replace), LONG);
   }
 
   /** Removes a file, a link or a folder; a folder that is not empty only when recursive. */

@@ -93,8 +93,7 @@ public final class Isola implements AutoCloseable {
     Address first = filter.of(Address.of("sandboxes").with("limit", 1000));
     Optional<String> next = Optional.empty();
     do {
-      Fields page =
-          transport.get(next.isPresent() ? first.with("cursor", next.get()) : first);
+      Fields page = transport.get(next.isPresent() ? first.with("cursor", next.get()) : first);
       page.list("sandboxes").forEach(one -> all.add(SandboxInfo.read(one)));
       next = page.maybeText("next");
     } while (next.isPresent() && all.size() < MOST);

@@ -67,8 +67,7 @@ public sealed interface Output {
     Data from(long from) {
       return from <= offset
           ? this
-          : new Data(
-              channel, from, Arrays.copyOfRange(bytes, (int) (from - offset), bytes.length));
+          : new Data(channel, from, Arrays.copyOfRange(bytes, (int) (from - offset), bytes.length));
     }
   }
 

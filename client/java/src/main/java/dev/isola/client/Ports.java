@@ -13,18 +13,13 @@ public final class Ports {
    * @param open whether anybody may look, without a key
    * @param document everything the server said
    */
-  public record Port(
-      int port, boolean open, Optional<String> url, Map<String, Object> document) {
+  public record Port(int port, boolean open, Map<String, Object> document) {
     static Port read(Fields fields) {
-      return new Port(
-          (int) fields.whole("port"),
-          fields.flag("public"),
-          fields.maybeText("url"),
-          fields.all());
+      return new Port((int) fields.whole("port"), fields.flag("public"), fields.all());
     }
   }
 
-  /** A link that opens a port for a while, without a key. */
+  /** A link that opens a port in a browser for a while, without a key. */
   public record Link(String url, Optional<String> expiresAt, Map<String, Object> document) {}
 
   private final Transport transport;
@@ -35,6 +30,7 @@ public final class Ports {
     this.address = sandbox.slash("ports");
   }
 
+  /** Lists the ports that are open to everybody. */
   public List<Port> list() {
     return transport.get(address).list("ports").stream().map(Port::read).toList();
   }
@@ -47,8 +43,7 @@ public final class Ports {
   public Link link(int port, Duration ttl) {
     Fields answer =
         transport.post(
-            address.slash(Integer.toString(port), "link"),
-            Map.of("ttlSeconds", ttl.toSeconds()));
+            address.slash(Integer.toString(port), "link"), Map.of("ttlSeconds", ttl.toSeconds()));
     return new Link(answer.text("url"), answer.maybeText("expiresAt"), answer.all());
   }
 }

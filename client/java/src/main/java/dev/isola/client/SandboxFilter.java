@@ -11,8 +11,7 @@ import java.util.Optional;
  * @param tags NAME=VALUE; all of them match
  */
 public record SandboxFilter(List<String> states, List<String> tags, Optional<String> provider) {
-  public static final SandboxFilter ALL =
-      new SandboxFilter(List.of(), List.of(), Optional.empty());
+  public static final SandboxFilter ALL = new SandboxFilter(List.of(), List.of(), Optional.empty());
 
   public SandboxFilter {
     states = List.copyOf(states);

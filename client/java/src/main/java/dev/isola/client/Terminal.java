@@ -101,8 +101,7 @@ public final class Terminal implements AutoCloseable {
 
   private TerminalLine connect() throws IOException {
     TerminalLine opened =
-        TerminalLine.open(
-            transport, address.slash("terminal").with("offset", offset), PROTOCOL);
+        TerminalLine.open(transport, address.slash("terminal").with("offset", offset), PROTOCOL);
     lock.lock();
     try {
       if (size != null) {
@@ -179,11 +178,8 @@ public final class Terminal implements AutoCloseable {
   private Optional<Output> said(String message) throws IOException {
     Fields fields = fields(message);
     switch (fields.text("type")) {
-      case "attached" -> {
+      case "attached", "gap" -> {
         return skipTo(fields.whole("offset"));
-      }
-      case "gap" -> {
-        return skipTo(fields.whole("offset") + fields.whole("lost"));
       }
       case "exit" -> {
         exit = Exit.read(fields.all());
@@ -291,8 +287,7 @@ public final class Terminal implements AutoCloseable {
       }
     }
 
-    private TerminalLine connected(@Nullable TerminalLine failed, long until)
-        throws IOException {
+    private TerminalLine connected(@Nullable TerminalLine failed, long until) throws IOException {
       lock.lock();
       try {
         while (line == null || line == failed) {

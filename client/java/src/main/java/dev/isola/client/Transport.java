@@ -140,7 +140,8 @@ final class Transport implements AutoCloseable {
    */
   Fields upload(
       String method, Address address, String type, BodyPublisher body, LongSupplier moved) {
-    HttpRequest request = request(address).header("Content-Type", type).method(method, body).build();
+    HttpRequest request =
+        request(address).header("Content-Type", type).method(method, body).build();
     CompletableFuture<HttpResponse<InputStream>> answer =
         http.sendAsync(request, BodyHandlers.ofInputStream());
     try {
@@ -266,8 +267,7 @@ final class Transport implements AutoCloseable {
         .exception(e);
   }
 
-  private HttpResponse<InputStream> checked(HttpResponse<InputStream> response)
-      throws IOException {
+  private HttpResponse<InputStream> checked(HttpResponse<InputStream> response) throws IOException {
     if (response.statusCode() / 100 == 2) {
       return response;
     }

@@ -98,8 +98,7 @@ final class TreePacker {
     }
     if (pax.size() > 0) {
       out.write(
-          TarBlock.write(
-              utf8("././@PaxHeader"), TarBlock.PAX, 0644, pax.size(), 0, new byte[0]));
+          TarBlock.write(utf8("././@PaxHeader"), TarBlock.PAX, 0644, pax.size(), 0, new byte[0]));
       pax.writeTo(out);
       pad(pax.size());
     }
@@ -128,8 +127,7 @@ final class TreePacker {
       return 0777;
     }
     int mode = 0;
-    for (PosixFilePermission one :
-        Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS)) {
+    for (PosixFilePermission one : Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS)) {
       mode |= 0400 >> one.ordinal();
     }
     return mode;

@@ -236,8 +236,7 @@ final class TreeUnpacker {
         throw new IOException("the archive has a damaged header");
       }
       String record =
-          new String(
-              bytes, space + 1, (int) (at + length - space - 2), StandardCharsets.UTF_8);
+          new String(bytes, space + 1, (int) (at + length - space - 2), StandardCharsets.UTF_8);
       int equals = record.indexOf('=');
       if (equals < 1) {
         throw new IOException("the archive has a damaged header");
@@ -248,8 +247,7 @@ final class TreeUnpacker {
     return records;
   }
 
-  private static long number(@org.jspecify.annotations.Nullable String digits)
-      throws IOException {
+  private static long number(@org.jspecify.annotations.Nullable String digits) throws IOException {
     if (digits == null || !digits.matches("[0-9]{1,18}")) {
       throw new IOException("the archive has a number that is none");
     }

@@ -55,9 +55,7 @@ final class WatchedStream extends InputStream {
       }
       return count;
     } catch (IOException e) {
-      throw silent
-          ? new IOException("nothing came for " + silence / 1_000_000_000 + " s", e)
-          : e;
+      throw silent ? new IOException("nothing came for " + silence / 1_000_000_000 + " s", e) : e;
     } finally {
       since = NOT_READING;
     }

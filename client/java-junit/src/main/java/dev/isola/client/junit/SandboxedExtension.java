@@ -70,7 +70,7 @@ public final class SandboxedExtension implements ParameterResolver, AfterEachCal
         wanted.spec().isEmpty()
             ? SandboxSpec.builder()
             : SandboxSpec.read(
-                    new ByteArrayInputStream(wanted.spec().getBytes(StandardCharsets.UTF_8)))
+                new ByteArrayInputStream(wanted.spec().getBytes(StandardCharsets.UTF_8)))
                 .toBuilder();
     spec.ttl(Duration.ofSeconds(wanted.ttlSeconds()));
     spec.tag("test", context.getRequiredTestClass().getSimpleName());

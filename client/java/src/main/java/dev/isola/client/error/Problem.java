@@ -33,8 +33,7 @@ public record Problem(
 
   /** Returns a problem of this side: there was no answer that could be read. */
   public static Problem here(String code, String detail, String remedy) {
-    return new Problem(
-        code, category(code, 0), 0, detail, remedy, Optional.empty(), "", Map.of());
+    return new Problem(code, category(code, 0), 0, detail, remedy, Optional.empty(), "", Map.of());
   }
 
   public IsolaException exception() {
