@@ -40,10 +40,13 @@ final class ContextsCommand implements Action {
               all.stream()
                   .map(
                       one ->
-                          Map.of(
-                              "name", one.name(),
-                              "url", one.url(),
-                              "current", one.name().equals(current)))
+                          Json.object(
+                              "name",
+                              one.name(),
+                              "url",
+                              one.url(),
+                              "current",
+                              one.name().equals(current)))
                   .toList()));
     } else if (all.isEmpty()) {
       console.print("no contexts; isola login URL makes one\n");

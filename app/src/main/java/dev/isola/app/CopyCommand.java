@@ -19,7 +19,6 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -80,7 +79,7 @@ final class CopyCommand extends RemoteCommand {
       throw failed(e);
     }
     if (console.json()) {
-      console.print(Map.of("from", from, "to", to, "bytes", bytes));
+      console.print(Json.object("from", from, "to", to, "bytes", bytes));
     }
     return ExitCodes.OK;
   }

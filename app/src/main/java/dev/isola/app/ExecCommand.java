@@ -88,7 +88,7 @@ final class ExecCommand extends RemoteCommand {
     if (detach) {
       Execution started = sandbox.start(command);
       if (console.json()) {
-        console.print(Map.of("sandbox", id, "execution", started.id()));
+        console.print(Json.object("sandbox", id, "execution", started.id()));
       } else {
         console.print(started.id() + "\n");
       }

@@ -2,7 +2,6 @@ package dev.isola.app;
 
 import dev.isola.client.ApiKeys;
 import dev.isola.client.Isola;
-import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -27,7 +26,7 @@ final class KeysCreateCommand extends RemoteCommand {
   int run(Isola isola, Console console) {
     ApiKeys.Made made = isola.keys().create(name, scope);
     if (console.json()) {
-      console.print(Map.of("name", made.name(), "scope", made.scope(), "key", made.key()));
+      console.print(Json.object("name", made.name(), "scope", made.scope(), "key", made.key()));
     } else {
       console.print(made.key() + "\n");
     }

@@ -9,7 +9,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -61,7 +60,7 @@ final class LoginCommand implements Action {
       throw RemoteFault.of(e);
     }
     if (console.json()) {
-      console.print(Map.of("context", chosen, "url", url));
+      console.print(Json.object("context", chosen, "url", url));
     } else {
       console.print("logged in to " + url + " as context " + chosen + "\n");
     }
