@@ -99,6 +99,17 @@ final class Console {
     }
   }
 
+  /** Writes one line to stdout; false when nobody reads it any more. */
+  boolean tryPrint(String line) {
+    try {
+      host.out().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      host.out().flush();
+      return true;
+    } catch (IOException closed) {
+      return false;
+    }
+  }
+
   void print(Map<String, ?> json) {
     print(Json.text(json) + "\n");
   }

@@ -1,6 +1,7 @@
 package dev.isola.app;
 
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -17,6 +18,15 @@ final class Json {
     Json json = new Json();
     json.add(value);
     return json.text.toString();
+  }
+
+  /** Returns an object whose members stay in this order: names and values in turn. */
+  static Map<String, Object> object(Object... members) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    for (int i = 0; i < members.length; i += 2) {
+      object.put((String) members[i], members[i + 1]);
+    }
+    return object;
   }
 
   private void add(Object value) {

@@ -3,7 +3,11 @@ package dev.isola.app;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -12,6 +16,15 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Starts the isola command: reads the arguments, runs one action, turns its end into a code. */
 public final class Main {
+  /** These speak of the others. */
+  private static final Set<String> KNOW_ALL = Set.of("help", "completion");
+
+  /** After these a thread is in native code, for which the usual end waits. */
+  private static final Set<String> QUICK =
+      Set.of(
+          "run", "login", "create", "ls", "exec", "shell", "cp", "logs", "events", "ports", "pause",
+          "resume", "top", "rm", "keys");
+
   private final Host host;
   private final Globals globals = new Globals();
   private final Wiring wiring;
@@ -23,7 +36,7 @@ public final class Main {
 
   public static void main(String[] args) {
     int code = execute(args, Host.ofProcess());
-    if (isRun(args) && System.getenv("ISOLA_DEBUG") == null) {
+    if (isQuick(args) && System.getenv("ISOLA_DEBUG") == null) {
       NativeExit.now(code);
     }
     System.exit(code);
@@ -36,31 +49,60 @@ public final class Main {
     return new Main(host).execute(args);
   }
 
+  /** The commands, each made when it is needed: reading all their annotations takes a while. */
+  private static Map<String, Function<Wiring, CommandLine>> commands() {
+    Map<String, Function<Wiring, CommandLine>> commands = new LinkedHashMap<>();
+    commands.put("run", wiring -> words(new RunCommand(wiring)));
+    commands.put("doctor", wiring -> new CommandLine(new DoctorCommand(wiring)));
+    commands.put("providers", wiring -> new CommandLine(new ProvidersCommand(wiring)));
+    commands.put("serve", wiring -> new CommandLine(new ServeCommand(wiring)));
+    commands.put("login", wiring -> new CommandLine(new LoginCommand(wiring)));
+    commands.put("logout", wiring -> new CommandLine(new LogoutCommand(wiring)));
+    commands.put("contexts", wiring -> new CommandLine(new ContextsCommand(wiring)));
+    commands.put("create", wiring -> new CommandLine(new CreateCommand(wiring)));
+    commands.put("ls", wiring -> new CommandLine(new ListCommand(wiring)));
+    commands.put("exec", wiring -> words(new ExecCommand(wiring)));
+    commands.put("shell", wiring -> words(new ShellCommand(wiring)));
+    commands.put("cp", wiring -> new CommandLine(new CopyCommand(wiring)));
+    commands.put("logs", wiring -> new CommandLine(new LogsCommand(wiring)));
+    commands.put("events", wiring -> new CommandLine(new EventsCommand(wiring)));
+    commands.put("ports", wiring -> new CommandLine(new PortsCommand(wiring)));
+    commands.put("pause", wiring -> new CommandLine(new PauseCommand(wiring)));
+    commands.put("resume", wiring -> new CommandLine(new ResumeCommand(wiring)));
+    commands.put("top", wiring -> new CommandLine(new TopCommand(wiring)));
+    commands.put("rm", wiring -> new CommandLine(new RemoveCommand(wiring)));
+    commands.put("keys", KeysCommand::line);
+    commands.put("config", wiring -> new CommandLine(new ConfigCommand(wiring)));
+    commands.put("image", ImageCommand::line);
+    commands.put("conformance", wiring -> new CommandLine(new ConformanceCommand(wiring)));
+    commands.put("bench", wiring -> new CommandLine(new BenchCommand(wiring)));
+    commands.put("completion", wiring -> new CommandLine(new CompletionCommand(wiring)));
+    commands.put("version", wiring -> new CommandLine(new VersionCommand(wiring)));
+    commands.put("help", wiring -> new CommandLine(new HelpCommand(wiring)));
+    commands.put("train", wiring -> new CommandLine(new TrainCommand(wiring)));
+    return commands;
+  }
+
+  /** "run ls -l" gives -l to ls. */
+  private static CommandLine words(Action command) {
+    return new CommandLine(command).setStopAtPositional(true);
+  }
+
   private static CommandLine commandLine(String[] args, Globals globals, Wiring wiring) {
-    CommandLine run = new CommandLine(new RunCommand(wiring));
-    CommandLine line = new CommandLine(globals).addSubcommand(run);
-    // A run is what must start fast, so it does not pay for reading the others' annotations.
-    if (!isRun(args)) {
-      line.addSubcommand(new DoctorCommand(wiring))
-          .addSubcommand(new ProvidersCommand(wiring))
-          .addSubcommand(new ServeCommand(wiring))
-          .addSubcommand(new ConfigCommand(wiring))
-          .addSubcommand(ImageCommand.line(wiring))
-          .addSubcommand(new ConformanceCommand(wiring))
-          .addSubcommand(new BenchCommand(wiring))
-          .addSubcommand(new CompletionCommand(wiring))
-          .addSubcommand(new VersionCommand(wiring))
-          .addSubcommand(new HelpCommand(wiring))
-          .addSubcommand(new TrainCommand(wiring));
+    CommandLine line = new CommandLine(globals);
+    Map<String, Function<Wiring, CommandLine>> commands = commands();
+    String first = args.length == 0 ? "" : args[0];
+    if (commands.containsKey(first) && !KNOW_ALL.contains(first)) {
+      commands.keySet().retainAll(Set.of(first));
     }
-    // "run -- cat @file" means the word @file, and "run ls -l" gives -l to ls.
+    commands.values().forEach(command -> line.addSubcommand(command.apply(wiring)));
+    // "run -- cat @file" means the word @file.
     line.setExpandAtFiles(false);
-    run.setStopAtPositional(true);
     return line;
   }
 
-  private static boolean isRun(String[] args) {
-    return args.length > 0 && args[0].equals("run");
+  private static boolean isQuick(String[] args) {
+    return args.length > 0 && QUICK.contains(args[0]);
   }
 
   private int execute(String[] args) {

@@ -21,6 +21,11 @@ import java.util.Optional;
 final class NativeTerminal {
   private static final int TCSADRAIN = 1;
 
+  /** The fourth word of a struct termios has the local modes, and this bit of it the echo. */
+  private static final long LOCAL_MODES = 3;
+
+  private static final int ECHO = 0x8;
+
   /** Linux, the same on x86_64 and aarch64. */
   private static final long TIOCGWINSZ = 0x5413;
 
@@ -75,6 +80,15 @@ final class NativeTerminal {
       set(raw);
     } catch (Throwable e) {
       throw unexpected(e);
+    }
+  }
+
+  /** Lines as usual, but what is typed is not shown. */
+  void hideKeys() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment hidden = arena.allocate(TERMIOS_BYTES, Integer.BYTES).copyFrom(saved);
+      hidden.setAtIndex(JAVA_INT, LOCAL_MODES, hidden.getAtIndex(JAVA_INT, LOCAL_MODES) & ~ECHO);
+      set(hidden);
     }
   }
 

@@ -16,9 +16,13 @@ final class StdinPump {
     this.to = to;
   }
 
-  /** A daemon thread, because a read from a terminal cannot be called back. */
   static void start(InputStream from, Execution execution) {
-    StdinPump pump = new StdinPump(from, execution.stdin());
+    start(from, execution.stdin());
+  }
+
+  /** A daemon thread, because a read from a terminal cannot be called back. */
+  static void start(InputStream from, OutputStream to) {
+    StdinPump pump = new StdinPump(from, to);
     Thread.ofPlatform().daemon().name("isola-stdin").start(pump::pump);
   }
 

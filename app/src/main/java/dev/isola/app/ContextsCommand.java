@@ -1,0 +1,62 @@
+package dev.isola.app;
+
+import dev.isola.app.Contexts.Context;
+import java.util.Collection;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola contexts}. */
+@Command(
+    name = "contexts",
+    description = "List the servers that isola login remembers, or choose another.")
+final class ContextsCommand implements Action {
+  private final Wiring wiring;
+
+  @Parameters(arity = "0..1", paramLabel = "NAME", description = "The one to use from now on.")
+  private @Nullable String name;
+
+  ContextsCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    Contexts contexts = Contexts.of(wiring.host().env());
+    if (name != null) {
+      if (!contexts.all().containsKey(name)) {
+        throw new UsageException("there is no context '" + name + "'", "isola contexts lists them");
+      }
+      contexts.use(name);
+    }
+    String current = contexts.current().map(Context::name).orElse("");
+    Collection<Context> all = contexts.all().values();
+    if (console.json()) {
+      console.print(
+          Map.of(
+              "contexts",
+              all.stream()
+                  .map(
+                      one ->
+                          Json.object(
+                              "name",
+                              one.name(),
+                              "url",
+                              one.url(),
+                              "current",
+                              one.name().equals(current)))
+                  .toList()));
+    } else if (all.isEmpty()) {
+      console.print("no contexts; isola login URL makes one\n");
+    } else {
+      Table table = new Table().row("", "NAME", "URL");
+      all.forEach(
+          one ->
+              table.row(one.name().equals(current) ? "*" : "", one.name(), Cells.text(one.url())));
+      console.print(table.text());
+    }
+    return ExitCodes.OK;
+  }
+}

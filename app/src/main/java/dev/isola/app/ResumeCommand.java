@@ -1,0 +1,18 @@
+package dev.isola.app;
+
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import picocli.CommandLine.Command;
+
+/** {@code isola resume}. */
+@Command(name = "resume", description = "Make paused or stopped sandboxes run again.")
+final class ResumeCommand extends EachSandbox {
+  ResumeCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    return each(isola, console, "resumed", Sandbox::resume);
+  }
+}

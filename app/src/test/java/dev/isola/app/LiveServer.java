@@ -1,0 +1,59 @@
+package dev.isola.app;
+
+import dev.isola.client.Isola;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigResult;
+import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+
+/** A real server in this JVM, on a free port, with the subprocess provider. */
+final class LiveServer implements AutoCloseable {
+  static final String KEY = "isk_0123456789abcdef0123456789abcdef";
+
+  final String url;
+  private final RunningServer server;
+
+  private LiveServer(String url, RunningServer server) {
+    this.url = url;
+    this.server = server;
+  }
+
+  static LiveServer start(Path data) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Host host =
+        new Host(
+            InputStream.nullInputStream(),
+            out,
+            err,
+            Host.Interactive.NONE,
+            Map.of("ISOLA_API_KEY", KEY, "ISOLA_DATA", data.toString()),
+            List.of(new SubprocessProviderFactory()));
+    Config config =
+        switch (new Wiring(host, new Globals())
+            .configSources(null, List.of("server.port=0", "floor=process", "provider=subprocess"))
+            .read()) {
+          case ConfigResult.Good(Config good) -> good;
+          case ConfigResult.Bad(var problems) -> throw new AssertionError(problems);
+        };
+    InstantSource clock = InstantSource.system();
+    RunningServer server = RunningServer.open(host, config, clock, new ServeLog(err, clock));
+    String line = out.toString(StandardCharsets.UTF_8).strip();
+    return new LiveServer(line.substring("Isola listening on ".length()), server);
+  }
+
+  Isola client() {
+    return Isola.connect(url, KEY);
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}

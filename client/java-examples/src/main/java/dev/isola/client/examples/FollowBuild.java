@@ -1,0 +1,51 @@
+package dev.isola.client.examples;
+
+import dev.isola.client.Command;
+import dev.isola.client.Execution;
+import dev.isola.client.Exit;
+import dev.isola.client.Isola;
+import dev.isola.client.Output;
+import dev.isola.client.Sandbox;
+import dev.isola.client.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Copies a folder into a sandbox, builds it there, shows the output as it comes, fetches all. */
+public final class FollowBuild {
+  private FollowBuild() {}
+
+  public static void main(String[] args) throws IOException {
+    try (Isola isola = Isola.fromEnvironment()) {
+      Exit exit = build(isola, Path.of(args[0]), Path.of(args[1]), IO::print);
+      IO.println("ended with " + exit);
+    }
+  }
+
+  /** Runs {@code make} on what is in {@code source} and leaves everything in {@code result}. */
+  public static Exit build(Isola isola, Path source, Path result, Consumer<String> screen)
+      throws IOException {
+    Sandbox sandbox = isola.create(SandboxSpec.DEFAULT);
+    try {
+      sandbox.files().upload(source, "project", bytes -> {});
+      Exit exit;
+      // Goes on where it was when the connection breaks or the server is restarted.
+      try (Execution execution = sandbox.start(Command.shell("make 2>&1").withCwd("project"))) {
+        for (Optional<Output> piece = execution.read();
+            piece.isPresent();
+            piece = execution.read()) {
+          switch (piece.get()) {
+            case Output.Data data -> screen.accept(data.text());
+            case Output.Gap gap -> screen.accept("[" + gap.lost() + " bytes are missing]");
+          }
+        }
+        exit = execution.await();
+      }
+      sandbox.files().download("project", result, bytes -> {});
+      return exit;
+    } finally {
+      sandbox.destroy();
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package dev.isola.client.examples;
+
+import dev.isola.client.Command;
+import dev.isola.client.ExecResult;
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import dev.isola.client.SandboxSpec;
+import java.time.Duration;
+
+/** Runs code that nobody has read yet, with a limit on its time, and shows what it wrote. */
+public final class RunCode {
+  private RunCode() {}
+
+  public static void main(String[] args) {
+    try (Isola isola = Isola.fromEnvironment()) {
+      IO.print(run(isola, args.length == 0 ? "echo $((6 * 7))" : args[0]));
+    }
+  }
+
+  /** Returns what the code wrote, or how it ended if that was not well. */
+  public static String run(Isola isola, String code) {
+    Sandbox sandbox =
+        isola.create(
+            SandboxSpec.builder()
+                .seedFile("main.sh", code)
+                .ttl(Duration.ofMinutes(5)) // it ends by itself, should we not come back
+                .build());
+    try {
+      ExecResult result =
+          sandbox.exec(Command.argv("sh", "main.sh").withTimeout(Duration.ofSeconds(10)));
+      return result.exitCode() == 0
+          ? result.stdout()
+          : "ended with " + result.exit() + "\n" + result.stderr();
+    } finally {
+      sandbox.destroy();
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Worked examples of the Java SDK. */
+@NullMarked
+package dev.isola.client.examples;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,58 @@
+package dev.isola.client.junit;
+
+import dev.isola.client.Execution;
+import dev.isola.client.ExecutionInfo;
+import dev.isola.client.Output;
+import dev.isola.client.Sandbox;
+import dev.isola.client.error.IsolaException;
+import java.util.List;
+import java.util.Optional;
+
+/** What the commands of a sandbox wrote, for a person who looks for why a test failed. */
+final class SandboxLogs {
+  /** Of each command, the end of its output. */
+  private static final int MOST = 16 * 1024;
+
+  private static final int LAST = 20;
+
+  private SandboxLogs() {}
+
+  static String of(Sandbox sandbox) {
+    StringBuilder text = new StringBuilder("--- sandbox " + sandbox.id() + "\n");
+    try {
+      List<ExecutionInfo> all = sandbox.executions();
+      for (ExecutionInfo one : all.subList(Math.max(0, all.size() - LAST), all.size())) {
+        text.append("--- ").append(String.join(" ", one.argv())).append(": ").append(end(one));
+        text.append('\n').append(output(sandbox, one));
+        if (text.charAt(text.length() - 1) != '\n') {
+          text.append('\n');
+        }
+      }
+    } catch (IsolaException e) {
+      text.append("--- no more is known: ").append(e.getMessage()).append('\n');
+    }
+    return text.append("---\n").toString();
+  }
+
+  private static String end(ExecutionInfo one) {
+    return one.exit().map(exit -> exit.document().toString()).orElse("still running");
+  }
+
+  private static String output(Sandbox sandbox, ExecutionInfo one) {
+    StringBuilder text = new StringBuilder();
+    long from = Math.max(one.firstOffset(), one.endOffset() - MOST);
+    try (Execution execution = sandbox.execution(one.id(), from)) {
+      // Not further than it was: a command that still runs may never end.
+      while (execution.offset() < one.endOffset()) {
+        Optional<Output> piece = execution.read();
+        if (piece.isEmpty()) {
+          break;
+        }
+        if (piece.get() instanceof Output.Data data) {
+          text.append(data.text());
+        }
+      }
+    }
+    return text.toString();
+  }
+}

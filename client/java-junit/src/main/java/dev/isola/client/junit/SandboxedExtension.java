@@ -1,0 +1,113 @@
+package dev.isola.client.junit;
+
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import dev.isola.client.SandboxSpec;
+import dev.isola.client.error.IsolaException;
+import java.io.ByteArrayInputStream;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/** Makes and destroys the sandboxes of {@link Sandboxed} tests. */
+public final class SandboxedExtension implements ParameterResolver, AfterEachCallback {
+  private static final Namespace NAMESPACE = Namespace.create(SandboxedExtension.class);
+
+  @Override
+  public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+    Class<?> type = parameter.getParameter().getType();
+    // A constructor is not of one test, so it has no sandbox of its own.
+    return parameter.getDeclaringExecutable() instanceof Method
+        && (type == Sandbox.class || type == Isola.class);
+  }
+
+  @Override
+  public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+    Isola isola = isola(context);
+    return parameter.getParameter().getType() == Isola.class ? isola : sandbox(context, isola);
+  }
+
+  /** One client for the whole run; the engine closes it at its end. */
+  private static Isola isola(ExtensionContext context) {
+    return context
+        .getRoot()
+        .getStore(NAMESPACE)
+        .computeIfAbsent(Isola.class, ignored -> Isola.fromEnvironment(), Isola.class);
+  }
+
+  private static Sandbox sandbox(ExtensionContext context, Isola isola) {
+    return context
+        .getStore(NAMESPACE)
+        .computeIfAbsent(
+            Sandbox.class,
+            ignored -> isola.create(spec(annotation(context), context)),
+            Sandbox.class);
+  }
+
+  private static Sandboxed annotation(ExtensionContext context) {
+    return context
+        .getElement()
+        .flatMap(element -> AnnotationSupport.findAnnotation(element, Sandboxed.class))
+        .or(
+            () ->
+                context
+                    .getTestClass()
+                    .flatMap(
+                        type ->
+                            AnnotationSupport.findAnnotation(
+                                type, Sandboxed.class, context.getEnclosingTestClasses())))
+        .orElseThrow(() -> new IllegalStateException("@Sandboxed is missing"));
+  }
+
+  private static SandboxSpec spec(Sandboxed wanted, ExtensionContext context) {
+    SandboxSpec.Builder spec =
+        wanted.spec().isEmpty()
+            ? SandboxSpec.builder()
+            : SandboxSpec.read(
+                new ByteArrayInputStream(wanted.spec().getBytes(StandardCharsets.UTF_8)))
+                .toBuilder();
+    spec.ttl(Duration.ofSeconds(wanted.ttlSeconds()));
+    spec.tag("test", context.getRequiredTestClass().getSimpleName());
+    if (!wanted.image().isEmpty()) {
+      spec.image(wanted.image());
+    }
+    if (!wanted.provider().isEmpty()) {
+      spec.provider(wanted.provider());
+    }
+    return spec.build();
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    Sandbox sandbox = context.getStore(NAMESPACE).remove(Sandbox.class, Sandbox.class);
+    if (sandbox == null) {
+      return;
+    }
+    try {
+      if (context.getExecutionException().isPresent()) {
+        String logs = SandboxLogs.of(sandbox);
+        context.publishReportEntry("isola.logs", logs);
+        IO.print(logs);
+      }
+    } finally {
+      destroy(sandbox);
+    }
+  }
+
+  /** A test that took its sandbox away itself is no failure. */
+  private static void destroy(Sandbox sandbox) {
+    try {
+      sandbox.destroy(true);
+    } catch (IsolaException e) {
+      if (e.status() != 404 && e.status() != 410) {
+        throw e;
+      }
+    }
+  }
+}

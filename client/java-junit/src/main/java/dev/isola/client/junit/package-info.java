@@ -1,0 +1,5 @@
+/** Sandboxes for tests: {@link dev.isola.client.junit.Sandboxed}. */
+@NullMarked
+package dev.isola.client.junit;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,59 @@
+package dev.isola.client;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The keys of a server; for keys with scope admin. */
+public final class ApiKeys {
+  /** A key, without the key itself. */
+  public record ApiKey(
+      String name,
+      String scope,
+      Instant createdAt,
+      Optional<Instant> lastUsedAt,
+      Map<String, Object> document) {
+    static ApiKey read(Fields fields) {
+      return new ApiKey(
+          fields.text("name"),
+          fields.text("scope"),
+          fields.time("createdAt"),
+          fields.maybeTime("lastUsedAt"),
+          fields.all());
+    }
+  }
+
+  /** A key that was just made; {@code key} is shown this once. */
+  public record Made(String name, String scope, String key) {
+    @Override
+    public String toString() {
+      return "Made[name=" + name + ", scope=" + scope + ", key=***]";
+    }
+  }
+
+  private static final Address ADDRESS = Address.of("keys");
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private final Transport transport;
+
+  ApiKeys(Transport transport) {
+    this.transport = transport;
+  }
+
+  public List<ApiKey> list() {
+    return transport.get(ADDRESS).list("keys").stream().map(ApiKey::read).toList();
+  }
+
+  /**
+   * @param scope read, use or admin
+   */
+  public Made create(String name, String scope) {
+    Fields answer = transport.post(ADDRESS, Map.of("name", name, "scope", scope));
+    return new Made(answer.text("name"), answer.text("scope"), answer.text("key"));
+  }
+
+  public void revoke(String name) {
+    transport.delete(ADDRESS.slash(name), SOON);
+  }
+}

@@ -1,0 +1,104 @@
+package dev.isola.client;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What to run in a sandbox.
+ *
+ * <pre>{@code
+ * Command.shell("make test 2>&1 | tail").withCwd("src").withTimeout(Duration.ofMinutes(5))
+ * Command.argv("python3", "-c", "print(1)").withEnv("LANG", "C")
+ * }</pre>
+ *
+ * @param shell for {@code /bin/sh -c}; empty where {@code argv} is given
+ * @param argv a program and its arguments, literally
+ * @param env added to the sandbox's own
+ * @param timeout then its whole process tree is killed
+ * @param tag a name of the caller's
+ */
+public record Command(
+    Optional<String> shell,
+    List<String> argv,
+    Map<String, String> env,
+    Optional<String> cwd,
+    Optional<String> user,
+    Optional<Duration> timeout,
+    Optional<String> tag) {
+
+  public Command {
+    argv = List.copyOf(argv);
+    env = Map.copyOf(env);
+    if (shell.isPresent() != argv.isEmpty()) {
+      throw new IllegalArgumentException("a command is either for a shell or words");
+    }
+  }
+
+  public static Command shell(String text) {
+    return of(Optional.of(text), List.of());
+  }
+
+  public static Command argv(String... words) {
+    return argv(List.of(words));
+  }
+
+  public static Command argv(List<String> words) {
+    return of(Optional.empty(), words);
+  }
+
+  private static Command of(Optional<String> shell, List<String> argv) {
+    return new Command(
+        shell,
+        argv,
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  public Command withEnv(String name, String value) {
+    Map<String, String> more = new LinkedHashMap<>(env);
+    more.put(name, value);
+    return withEnv(more);
+  }
+
+  public Command withEnv(Map<String, String> all) {
+    return new Command(shell, argv, all, cwd, user, timeout, tag);
+  }
+
+  public Command withCwd(String folder) {
+    return new Command(shell, argv, env, Optional.of(folder), user, timeout, tag);
+  }
+
+  public Command withUser(String name) {
+    return new Command(shell, argv, env, cwd, Optional.of(name), timeout, tag);
+  }
+
+  public Command withTimeout(Duration time) {
+    return new Command(shell, argv, env, cwd, user, Optional.of(time), tag);
+  }
+
+  public Command withTag(String name) {
+    return new Command(shell, argv, env, cwd, user, timeout, Optional.of(name));
+  }
+
+  Map<String, Object> document() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    shell.ifPresent(text -> json.put("command", text));
+    if (shell.isEmpty()) {
+      json.put("argv", argv);
+    }
+    if (!env.isEmpty()) {
+      json.put("env", env);
+    }
+    cwd.ifPresent(folder -> json.put("cwd", folder));
+    user.ifPresent(name -> json.put("user", name));
+    timeout.ifPresent(time -> json.put("timeoutMs", time.toMillis()));
+    tag.ifPresent(name -> json.put("tag", name));
+    return json;
+  }
+}

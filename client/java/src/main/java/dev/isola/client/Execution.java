@@ -1,0 +1,271 @@
+package dev.isola.client;
+
+import dev.isola.client.error.IsolaException;
+import dev.isola.client.error.Problem;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+
+/**
+ * A command in the background. Its output is a stream that goes on where it was after the
+ * connection broke or the server was restarted; nothing comes twice, and what is kept no longer is
+ * told as a {@link Output.Gap}.
+ *
+ * <p>One thread reads; {@link #stdin()}, {@link #signal} and {@link #kill} are for any. Closing
+ * ends the reading, not the command.
+ */
+public final class Execution implements AutoCloseable {
+  private final Transport transport;
+  private final Address address;
+  private final String id;
+  private final Patience patience;
+  private long offset;
+  private @Nullable Exit exit;
+  private volatile @Nullable Sse stream;
+  private volatile boolean closed;
+
+  Execution(Transport transport, Address sandbox, String id, long offset) {
+    this.transport = transport;
+    this.id = id;
+    this.address = sandbox.slash("executions", id);
+    this.offset = offset;
+    this.patience = new Patience(transport.options().reconnectFor());
+  }
+
+  /** Returns what names it within its sandbox, also for a later {@link Sandbox#execution}. */
+  public String id() {
+    return id;
+  }
+
+  /** Returns where the next piece starts. */
+  public long offset() {
+    return offset;
+  }
+
+  public ExecutionInfo info() {
+    return ExecutionInfo.read(transport.get(address));
+  }
+
+  /** Waits for the next piece of output; empty when the command has ended and all was read. */
+  public Optional<Output> read() {
+    while (exit == null) {
+      try {
+        Sse from = stream;
+        if (from == null) {
+          from = connect();
+        }
+        Sse.Event event =
+            from.next().orElseThrow(() -> new EOFException("the stream ended before the command"));
+        patience.heard();
+        Optional<Output> piece = take(event);
+        if (piece.isPresent()) {
+          return piece;
+        }
+      } catch (IOException e) {
+        again(transport.unreachable(e));
+      } catch (IsolaException e) {
+        if (!Transport.passing(e)) {
+          throw e;
+        }
+        again(e);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Sse connect() {
+    Sse opened = new Sse(transport.openOnce(address.slash("output").with("offset", offset)));
+    stream = opened;
+    patience.connected();
+    return opened;
+  }
+
+  private void again(IsolaException failure) {
+    disconnect();
+    if (closed) {
+      throw Problem.here("CANCELLED", "the execution was closed", "attach to it again").exception();
+    }
+    patience.pause(failure);
+  }
+
+  private void disconnect() {
+    Sse old = stream;
+    stream = null;
+    if (old != null) {
+      old.close();
+    }
+  }
+
+  private Optional<Output> take(Sse.Event event) throws IOException {
+    Fields fields = fields(event);
+    switch (event.type()) {
+      case "output" -> {
+        Output.Data data =
+            new Output.Data(channel(fields), fields.whole("offset"), bytes(fields)).from(offset);
+        if (data.end() <= offset) {
+          return Optional.empty(); // it was read before
+        }
+        return Optional.of(advance(data));
+      }
+      case "gap" -> {
+        Output.Gap gap = new Output.Gap(fields.whole("offset"), fields.whole("lost"));
+        return gap.end() <= offset ? Optional.empty() : Optional.of(advance(gap));
+      }
+      case "exit" -> {
+        exit = Exit.read(fields.all());
+        disconnect();
+      }
+      case "error" -> throw error(fields).exception();
+      default -> {} // something newer
+    }
+    return Optional.empty();
+  }
+
+  private Output advance(Output piece) {
+    offset = piece.end();
+    return piece;
+  }
+
+  private static Fields fields(Sse.Event event) throws IOException {
+    try {
+      return new Fields(Json.read(event.data()));
+    } catch (JacksonException | IllegalArgumentException e) {
+      throw new IOException("an event cannot be read", e);
+    }
+  }
+
+  private static Output.Channel channel(Fields fields) throws IOException {
+    try {
+      return Output.Channel.valueOf(fields.text("channel").toUpperCase(Locale.ROOT));
+    } catch (IllegalArgumentException e) {
+      throw new IOException("a piece of output is of no known channel", e);
+    }
+  }
+
+  private static byte[] bytes(Fields fields) throws IOException {
+    String data = fields.text("data");
+    if (!fields.text("encoding").equals("base64")) {
+      return data.getBytes(StandardCharsets.UTF_8);
+    }
+    try {
+      return Base64.getDecoder().decode(data);
+    } catch (IllegalArgumentException e) {
+      throw new IOException("a piece of output is not base64", e);
+    }
+  }
+
+  /** An error in the midst of a stream: the sandbox cannot be reached, or is gone. */
+  static Problem error(Fields fields) {
+    String code = fields.text("code");
+    boolean passing = code.equals("PROVIDER_UNAVAILABLE") || code.equals("OUTCOME_UNKNOWN");
+    return new Problem(
+        code,
+        Problem.category(code, passing ? 503 : 0),
+        passing ? 503 : 0,
+        fields.maybeText("detail").orElse(code),
+        fields.maybeText("remedy").orElse(""),
+        Optional.empty(),
+        "",
+        Map.of());
+  }
+
+  /** Reads whatever is left and returns how the command ended. */
+  public Exit await() {
+    while (read().isPresent()) {
+      // Nobody wants it; but who does not read holds the command back.
+    }
+    return ended();
+  }
+
+  /** Copies what is left of the output, each channel to its stream, and returns the end. */
+  public Exit copyTo(OutputStream out, OutputStream err) throws IOException {
+    for (Optional<Output> piece = read(); piece.isPresent(); piece = read()) {
+      if (piece.get() instanceof Output.Data data) {
+        OutputStream to = data.channel() == Output.Channel.STDERR ? err : out;
+        data.writeTo(to);
+        to.flush();
+      }
+    }
+    return ended();
+  }
+
+  private Exit ended() {
+    Exit end = exit;
+    if (end == null) {
+      throw new IllegalStateException("the output ended before the command");
+    }
+    return end;
+  }
+
+  /**
+   * Returns its input, for a command that was started with it. Each write is a request that returns
+   * when the command's side has taken it; closing is the end of the input.
+   */
+  public OutputStream stdin() {
+    return new Stdin();
+  }
+
+  /** Sends a signal such as TERM, SIGTERM or 15. */
+  public void signal(String signal) {
+    transport.post(address.slash("signal"), Map.of("signal", signal));
+  }
+
+  /** Kills the command and everything it started. */
+  public void kill() {
+    signal("KILL");
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    disconnect();
+  }
+
+  private final class Stdin extends OutputStream {
+    private boolean ended;
+
+    @Override
+    public void write(int b) throws IOException {
+      write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int from, int length) throws IOException {
+      if (length > 0) {
+        send(address.slash("stdin"), bytes, from, length);
+      }
+    }
+
+    private void send(Address to, byte[] bytes, int from, int length) throws IOException {
+      if (ended) {
+        throw new IOException("the input was closed");
+      }
+      try {
+        transport.upload(
+            "POST",
+            to,
+            "application/octet-stream",
+            BodyPublishers.ofByteArray(bytes, from, length),
+            System::nanoTime); // a command may read as slowly as it likes
+      } catch (IsolaException e) {
+        throw new IOException(e.getMessage(), e);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      if (!ended) {
+        send(address.slash("stdin").with("close", true), new byte[0], 0, 0);
+        ended = true;
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package dev.isola.client;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * An execution as the server lists it.
+ *
+ * @param onTerminal whether {@link Sandbox#attach} can come back to it
+ * @param firstOffset the oldest output that is kept
+ * @param endOffset where the output ends for now
+ * @param document everything the server said
+ */
+public record ExecutionInfo(
+    String id,
+    long pid,
+    List<String> argv,
+    Instant startedAt,
+    boolean running,
+    boolean onTerminal,
+    long firstOffset,
+    long endOffset,
+    Optional<Exit> exit,
+    Map<String, Object> document) {
+
+  static ExecutionInfo read(Fields fields) {
+    return new ExecutionInfo(
+        fields.text("id"),
+        fields.whole("pid"),
+        fields.words("argv"),
+        fields.time("startedAt"),
+        fields.flag("running"),
+        fields.all().containsKey("terminal"),
+        fields.whole("firstOffset"),
+        fields.whole("endOffset"),
+        fields.all().containsKey("exit")
+            ? Optional.of(Exit.read(fields.object("exit").all()))
+            : Optional.empty(),
+        fields.all());
+  }
+}

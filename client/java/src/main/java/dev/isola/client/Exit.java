@@ -1,0 +1,86 @@
+package dev.isola.client;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** How a command ended. Only {@link Lost} means that its end was not seen. */
+public sealed interface Exit {
+  /** Ended by itself; nonzero is a result, not an error. */
+  record Exited(int code) implements Exit {}
+
+  /** Ended by a signal. */
+  record Signaled(String signal, int number) implements Exit {}
+
+  /** Ran into its timeout; its whole process tree is dead. */
+  record TimedOut(Duration after) implements Exit {}
+
+  /** Killed because the sandbox's memory limit was met. */
+  record OutOfMemory() implements Exit {}
+
+  /** The sandbox went away under it. */
+  record Lost(String why) implements Exit {}
+
+  /**
+   * Returns the code a shell would show: the exit code, 128 plus the signal, 124 on a timeout, 137
+   * out of memory, 255 for one that was lost.
+   */
+  default int shellCode() {
+    return switch (this) {
+      case Exited(int code) -> code;
+      case Signaled(String ignored, int number) -> 128 + number;
+      case TimedOut ignored -> 124;
+      case OutOfMemory ignored -> 137;
+      case Lost ignored -> 255;
+    };
+  }
+
+  /** Returns it as the server's JSON has it. */
+  default Map<String, Object> document() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    switch (this) {
+      case Exited(int code) -> {
+        json.put("kind", "exited");
+        json.put("code", code);
+      }
+      case Signaled(String signal, int number) -> {
+        json.put("kind", "signaled");
+        json.put("signal", signal);
+        json.put("number", number);
+      }
+      case TimedOut(Duration after) -> {
+        json.put("kind", "timedOut");
+        json.put("afterMs", after.toMillis());
+      }
+      case OutOfMemory() -> json.put("kind", "outOfMemory");
+      case Lost(String why) -> {
+        json.put("kind", "lost");
+        json.put("why", why);
+      }
+    }
+    return json;
+  }
+
+  /** Reads what the server says; a kind that is newer than this is one that was not seen. */
+  static Exit read(Map<String, Object> document) {
+    Fields fields = new Fields(document);
+    String kind = fields.text("kind");
+    return switch (kind) {
+      case "exited" ->
+          new Exited(
+              fields
+                  .maybeWhole("code")
+                  .or(() -> fields.maybeWhole("exitCode"))
+                  .orElse(0L)
+                  .intValue());
+      case "signaled" ->
+          new Signaled(
+              fields.maybeText("signal").orElse("?"),
+              fields.maybeWhole("number").orElse(0L).intValue());
+      case "timedOut" -> new TimedOut(Duration.ofMillis(fields.maybeWhole("afterMs").orElse(0L)));
+      case "outOfMemory" -> new OutOfMemory();
+      case "lost" -> new Lost(fields.maybeText("why").orElse("no reason was given"));
+      default -> new Lost("it ended as '" + kind + "', which this client does not know");
+    };
+  }
+}

@@ -1,0 +1,83 @@
+package dev.isola.client;
+
+import dev.isola.client.error.Problem;
+import java.net.URI;
+import java.time.Duration;
+
+/**
+ * How to reach a server, and how patient to be.
+ *
+ * @param url where it listens; http or https
+ * @param key one of its keys
+ * @param timeout for the answer to a request that should be quick
+ * @param reconnectFor how long streams and terminals try to go on after the connection broke
+ * @param attempts how often a request is sent that may safely be repeated
+ */
+public record IsolaOptions(
+    URI url, String key, Duration timeout, Duration reconnectFor, int attempts) {
+
+  public IsolaOptions {
+    if (attempts < 1) {
+      throw new IllegalArgumentException("attempts is " + attempts);
+    }
+  }
+
+  /**
+   * @throws dev.isola.client.error.InvalidRequest when it is no URL of a server, or the key cannot
+   *     be one
+   */
+  public static IsolaOptions of(String url, String key) {
+    return new IsolaOptions(
+        read(url), checked(key), Duration.ofSeconds(60), Duration.ofSeconds(30), 3);
+  }
+
+  private static URI read(String url) {
+    try {
+      URI uri = URI.create(url.strip().replaceAll("/+$", ""));
+      String scheme = uri.getScheme();
+      if (("http".equals(scheme) || "https".equals(scheme))
+          && uri.getHost() != null
+          && uri.getUserInfo() == null
+          && uri.getQuery() == null
+          && uri.getFragment() == null) {
+        return uri;
+      }
+    } catch (IllegalArgumentException e) {
+      // said below
+    }
+    throw Problem.here(
+            "INVALID_REQUEST",
+            "'" + url + "' is not the URL of a server",
+            "write it like http://127.0.0.1:7777")
+        .exception();
+  }
+
+  private static String checked(String key) {
+    if (key.isEmpty() || !key.chars().allMatch(c -> c > 0x20 && c < 0x7f)) {
+      throw Problem.here(
+              "INVALID_REQUEST",
+              key.isEmpty() ? "there is no key" : "the key has characters that no key has",
+              "take one of the server's keys, without spaces and line breaks")
+          .exception();
+    }
+    return key;
+  }
+
+  public IsolaOptions withTimeout(Duration time) {
+    return new IsolaOptions(url, key, time, reconnectFor, attempts);
+  }
+
+  public IsolaOptions withReconnectFor(Duration time) {
+    return new IsolaOptions(url, key, timeout, time, attempts);
+  }
+
+  public IsolaOptions withAttempts(int count) {
+    return new IsolaOptions(url, key, timeout, reconnectFor, count);
+  }
+
+  /** The key is not for logs. */
+  @Override
+  public String toString() {
+    return "IsolaOptions[url=" + url + ", key=***]";
+  }
+}

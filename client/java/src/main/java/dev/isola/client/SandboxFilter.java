@@ -1,0 +1,43 @@
+package dev.isola.client;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Which sandboxes to list.
+ *
+ * @param states any but destroyed when empty
+ * @param tags NAME=VALUE; all of them match
+ */
+public record SandboxFilter(List<String> states, List<String> tags, Optional<String> provider) {
+  public static final SandboxFilter ALL = new SandboxFilter(List.of(), List.of(), Optional.empty());
+
+  public SandboxFilter {
+    states = List.copyOf(states);
+    tags = List.copyOf(tags);
+  }
+
+  public SandboxFilter state(String state) {
+    return new SandboxFilter(and(states, state), tags, provider);
+  }
+
+  public SandboxFilter tag(String name, String value) {
+    return new SandboxFilter(states, and(tags, name + "=" + value), provider);
+  }
+
+  public SandboxFilter provider(String name) {
+    return new SandboxFilter(states, tags, Optional.of(name));
+  }
+
+  private static List<String> and(List<String> words, String word) {
+    List<String> more = new ArrayList<>(words);
+    more.add(word);
+    return more;
+  }
+
+  Address of(Address list) {
+    Address all = list.with("state", states).with("tag", tags);
+    return provider.isPresent() ? all.with("provider", provider.get()) : all;
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.client;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A sandbox as the server describes it.
+ *
+ * @param state creating, running, paused, stopped, error, terminating or destroyed
+ * @param provider who really made it
+ * @param isolation process, container, kernel or vm
+ * @param expiresAt when its time is up; empty for never
+ * @param cause why it failed or ended
+ * @param document everything the server said
+ */
+public record SandboxInfo(
+    String id,
+    String state,
+    String provider,
+    String isolation,
+    Instant createdAt,
+    Instant lastActivity,
+    Optional<Instant> expiresAt,
+    Optional<String> cause,
+    Map<String, String> tags,
+    Map<String, Object> document) {
+
+  static SandboxInfo read(Fields fields) {
+    return new SandboxInfo(
+        fields.text("id"),
+        fields.text("state"),
+        fields.text("provider"),
+        fields.text("isolation"),
+        fields.time("createdAt"),
+        fields.time("lastActivity"),
+        fields.maybeTime("expiresAt"),
+        fields.maybeText("cause"),
+        fields.texts("tags"),
+        fields.all());
+  }
+}

@@ -1,0 +1,308 @@
+package dev.isola.client;
+
+import dev.isola.client.error.IsolaException;
+import dev.isola.client.error.Problem;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.http.WebSocketHandshakeException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+
+/**
+ * A command on a terminal in the sandbox. What it shows is a stream that goes on where it was after
+ * the connection broke or the server was restarted. What is typed meanwhile waits; of keys that
+ * were under way when it broke nobody knows whether they arrived.
+ *
+ * <p>One thread reads, and it has to go on reading: it also comes back to the server. Everything
+ * else is for any thread. Closing leaves the command running.
+ */
+public final class Terminal implements AutoCloseable {
+  private static final String PROTOCOL = "isola.terminal.v1";
+
+  private final Transport transport;
+  private final Address address;
+  private final String id;
+  private final Patience patience;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private @Nullable TerminalLine line;
+  private @Nullable Map<String, Object> size;
+  private @Nullable Exit exit;
+  private long offset;
+  private volatile boolean closed;
+  private volatile Consumer<Boolean> watcher = ignored -> {};
+
+  Terminal(Transport transport, Address sandbox, String id, long offset) {
+    this.transport = transport;
+    this.id = id;
+    this.address = sandbox.slash("executions", id);
+    this.offset = offset;
+    this.patience = new Patience(transport.options().reconnectFor());
+  }
+
+  /** Returns what names its execution, also for a later {@link Sandbox#attach}. */
+  public String id() {
+    return id;
+  }
+
+  /** Returns where the next piece starts. */
+  public long offset() {
+    return offset;
+  }
+
+  /** Calls {@code action} with false when the connection broke, and with true when it is back. */
+  public void onConnection(Consumer<Boolean> action) {
+    watcher = action;
+  }
+
+  /** Waits for the next piece of the screen; empty when the command has ended and all was read. */
+  public Optional<Output> read() {
+    while (exit == null) {
+      try {
+        TerminalLine from = current();
+        if (from == null) {
+          from = connect();
+        }
+        Optional<Output> piece = take(from.next());
+        if (piece.isPresent()) {
+          return piece;
+        }
+      } catch (IOException e) {
+        again(explained(e));
+      } catch (InterruptedException e) {
+        throw Transport.cancelled(e);
+      } catch (IsolaException e) {
+        if (!Transport.passing(e)) {
+          disconnect();
+          throw e;
+        }
+        again(e);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private @Nullable TerminalLine current() {
+    lock.lock();
+    try {
+      return line;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private TerminalLine connect() throws IOException {
+    TerminalLine opened =
+        TerminalLine.open(transport, address.slash("terminal").with("offset", offset), PROTOCOL);
+    lock.lock();
+    try {
+      if (size != null) {
+        opened.send(text(size));
+      }
+      line = opened;
+      changed.signalAll();
+    } catch (IOException e) {
+      opened.close();
+      throw e;
+    } finally {
+      lock.unlock();
+    }
+    patience.connected();
+    watcher.accept(true);
+    return opened;
+  }
+
+  /** A refused handshake has no words; asking for the execution gets them. */
+  private IsolaException explained(IOException e) {
+    if (!(e instanceof WebSocketHandshakeException refused)) {
+      return transport.unreachable(e);
+    }
+    int status = refused.getResponse().statusCode();
+    if (status != 503) {
+      transport.get(address); // throws when the execution or the key is the reason
+    }
+    return transport.byStatus(status, "").exception(e);
+  }
+
+  private void again(IsolaException failure) {
+    disconnect();
+    if (closed) {
+      throw Problem.here("CANCELLED", "the terminal was closed", "attach to it again").exception();
+    }
+    if (!Transport.passing(failure)) {
+      throw failure;
+    }
+    watcher.accept(false);
+    patience.pause(failure);
+  }
+
+  private void disconnect() {
+    lock.lock();
+    try {
+      if (line != null) {
+        line.close();
+        line = null;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Optional<Output> take(TerminalLine.Item item) throws IOException {
+    return switch (item) {
+      case TerminalLine.Item.Bytes(ByteBuffer bytes) -> {
+        patience.heard();
+        byte[] content = new byte[bytes.remaining()];
+        bytes.get(content);
+        Output.Data data = new Output.Data(Output.Channel.TERMINAL, offset, content);
+        offset = data.end();
+        yield content.length == 0 ? Optional.empty() : Optional.of(data);
+      }
+      case TerminalLine.Item.Text(String message) -> {
+        patience.heard();
+        yield said(message);
+      }
+      case TerminalLine.Item.Closed(int status) ->
+          throw new IOException("the connection was closed with " + status);
+    };
+  }
+
+  private Optional<Output> said(String message) throws IOException {
+    Fields fields = fields(message);
+    switch (fields.text("type")) {
+      case "attached", "gap" -> {
+        return skipTo(fields.whole("offset"));
+      }
+      case "exit" -> {
+        exit = Exit.read(fields.all());
+        disconnect();
+      }
+      case "error" -> throw Execution.error(fields).exception();
+      default -> {} // something newer
+    }
+    return Optional.empty();
+  }
+
+  private Optional<Output> skipTo(long to) {
+    if (to <= offset) {
+      return Optional.empty();
+    }
+    Output.Gap gap = new Output.Gap(offset, to - offset);
+    offset = to;
+    return Optional.of(gap);
+  }
+
+  private static Fields fields(String message) throws IOException {
+    try {
+      return new Fields(Json.read(message));
+    } catch (JacksonException | IllegalArgumentException e) {
+      throw new IOException("a message cannot be read", e);
+    }
+  }
+
+  /** Reads whatever is left and returns how the command ended. */
+  public Exit await() {
+    while (read().isPresent()) {
+      // Nobody wants it; but who does not read holds the command back.
+    }
+    Exit end = exit;
+    if (end == null) {
+      throw new IllegalStateException("the output ended before the command");
+    }
+    return end;
+  }
+
+  /** Returns what takes keys. A write waits while there is no connection. */
+  public OutputStream stdin() {
+    return new Keys();
+  }
+
+  /** Tells the command the size of the window; again after a new connection. */
+  public void resize(int rows, int cols) {
+    Map<String, Object> message = Map.of("type", "resize", "rows", rows, "cols", cols);
+    TerminalLine to;
+    lock.lock();
+    try {
+      size = message;
+      to = line;
+    } finally {
+      lock.unlock();
+    }
+    if (to != null) {
+      try {
+        to.send(text(message));
+      } catch (IOException e) {
+        // It goes out with the next connection.
+      }
+    }
+  }
+
+  /** Sends a signal such as TERM, SIGTERM or 15. */
+  public void signal(String signal) {
+    transport.post(address.slash("signal"), Map.of("signal", signal));
+  }
+
+  private static String text(Map<String, Object> message) {
+    return new String(Json.write(message), StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    disconnect();
+    lock.lock();
+    try {
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private final class Keys extends OutputStream {
+    @Override
+    public void write(int b) throws IOException {
+      write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int from, int length) throws IOException {
+      long until = System.nanoTime() + transport.options().reconnectFor().toNanos();
+      TerminalLine failed = null;
+      while (true) {
+        TerminalLine to = connected(failed, until);
+        try {
+          to.send(bytes, from, length);
+          return;
+        } catch (IOException e) {
+          failed = to; // the reader notices too, and comes back with another
+        }
+      }
+    }
+
+    private TerminalLine connected(@Nullable TerminalLine failed, long until) throws IOException {
+      lock.lock();
+      try {
+        while (line == null || line == failed) {
+          long left = until - System.nanoTime();
+          if (closed || exit != null || left <= 0) {
+            throw new IOException("the terminal is closed, or its server is gone");
+          }
+          changed.await(Math.min(left, TimeUnit.SECONDS.toNanos(1)), TimeUnit.NANOSECONDS);
+        }
+        return line;
+      } catch (InterruptedException e) {
+        throw Transport.cancelled(e);
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+}

@@ -1,0 +1,338 @@
+package dev.isola.client;
+
+import dev.isola.client.error.IsolaException;
+import dev.isola.client.error.Problem;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
+import java.net.http.WebSocket;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
+import tools.jackson.core.JacksonException;
+
+/**
+ * Sends requests and reads answers. Only what may safely be sent twice is: reading, and orders that
+ * bear a key of their own. Of everything else a lost answer is an {@code OutcomeUnknown}.
+ */
+final class Transport implements AutoCloseable {
+  private static final int LARGEST_ANSWER = 64 << 20;
+  private static final Duration CONNECT = Duration.ofSeconds(10);
+
+  /** How long a stream may be silent: a server breathes at least every ten seconds. */
+  static final Duration SILENCE = Duration.ofSeconds(45);
+
+  private final IsolaOptions options;
+  private final HttpClient http;
+
+  Transport(IsolaOptions options) {
+    this.options = options;
+    HttpClient.Builder builder =
+        HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT);
+    if ("http".equals(options.url().getScheme())) {
+      builder.sslContext(noCertificates());
+    }
+    http = builder.build();
+  }
+
+  /** Without TLS nobody needs the certificates of this machine, which take a while to read. */
+  private static SSLContext noCertificates() {
+    try {
+      SSLContext none = SSLContext.getInstance("TLS");
+      none.init(new KeyManager[0], new TrustManager[0], null);
+      return none;
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this JDK has no TLS", e);
+    }
+  }
+
+  IsolaOptions options() {
+    return options;
+  }
+
+  /** Asks, as often as the options allow. */
+  Fields get(Address address) {
+    return answer(repeated(request(address).timeout(options.timeout()).GET().build()), true);
+  }
+
+  /** Opens a stream; the caller closes it. */
+  InputStream open(Address address) {
+    HttpRequest request = request(address).timeout(options.timeout()).GET().build();
+    return new WatchedStream(repeated(request).body(), SILENCE);
+  }
+
+  /** Opens a stream once; who follows it has a patience of its own. */
+  InputStream openOnce(Address address) {
+    HttpRequest request =
+        request(address)
+            .timeout(options.timeout())
+            .header("Accept", "text/event-stream")
+            .GET()
+            .build();
+    return new WatchedStream(once(request, true).body(), SILENCE);
+  }
+
+  /** Sends an order that bears a key of its own, so that a second one makes nothing new. */
+  Fields order(Address address, Map<String, ?> body, String idempotencyKey, Duration timeout) {
+    return answer(
+        repeated(
+            request(address)
+                .timeout(timeout)
+                .header("Content-Type", "application/json")
+                .header("Idempotency-Key", idempotencyKey)
+                .POST(BodyPublishers.ofByteArray(Json.write(body)))
+                .build()),
+        false);
+  }
+
+  Fields post(Address address, Map<String, ?> body, Duration timeout) {
+    return send("POST", address, body, timeout);
+  }
+
+  Fields post(Address address, Map<String, ?> body) {
+    return send("POST", address, body, options.timeout());
+  }
+
+  Fields put(Address address, Map<String, ?> body) {
+    return send("PUT", address, body, options.timeout());
+  }
+
+  private Fields send(String method, Address address, Map<String, ?> body, Duration timeout) {
+    return answer(
+        once(
+            request(address)
+                .timeout(timeout)
+                .header("Content-Type", "application/json")
+                .method(method, BodyPublishers.ofByteArray(Json.write(body)))
+                .build(),
+            false),
+        false);
+  }
+
+  void delete(Address address, Duration timeout) {
+    answer(once(request(address).timeout(timeout).DELETE().build(), false), false);
+  }
+
+  /**
+   * Sends a body that may be long. There is no telling how long it takes, so it fails when it does
+   * not move.
+   *
+   * @param moved how much of the body was taken so far
+   */
+  Fields upload(
+      String method, Address address, String type, BodyPublisher body, LongSupplier moved) {
+    HttpRequest request =
+        request(address).header("Content-Type", type).method(method, body).build();
+    CompletableFuture<HttpResponse<InputStream>> answer =
+        http.sendAsync(request, BodyHandlers.ofInputStream());
+    try {
+      long before = -1;
+      while (true) {
+        try {
+          return answer(
+              checked(answer.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS)), false);
+        } catch (TimeoutException e) {
+          if (moved.getAsLong() == before) {
+            throw new HttpTimeoutException("the upload does not move");
+          }
+          before = moved.getAsLong();
+        }
+      }
+    } catch (ExecutionException e) {
+      throw failed(e.getCause() instanceof IOException io ? io : new IOException(e), false);
+    } catch (IOException e) {
+      throw failed(e, false);
+    } catch (InterruptedException e) {
+      throw cancelled(e);
+    } finally {
+      answer.cancel(true);
+    }
+  }
+
+  /** Opens a WebSocket, or says why not. */
+  WebSocket webSocket(Address address, String protocol, WebSocket.Listener listener)
+      throws IOException {
+    URI uri = URI.create(uri(address).toString().replaceFirst("^http", "ws"));
+    try {
+      return http.newWebSocketBuilder()
+          .header("Authorization", "Bearer " + options.key())
+          .subprotocols(protocol)
+          .connectTimeout(CONNECT)
+          .buildAsync(uri, listener)
+          .get();
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
+    } catch (InterruptedException e) {
+      throw cancelled(e);
+    }
+  }
+
+  private URI uri(Address address) {
+    return URI.create(options.url() + address.text());
+  }
+
+  private HttpRequest.Builder request(Address address) {
+    return HttpRequest.newBuilder(uri(address)).header("Authorization", "Bearer " + options.key());
+  }
+
+  private HttpResponse<InputStream> repeated(HttpRequest request) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return once(request, true);
+      } catch (IsolaException e) {
+        if (attempt >= options.attempts() || !passing(e)) {
+          throw e;
+        }
+      }
+      Pause.of(Duration.ofMillis(100L * attempt * attempt));
+    }
+  }
+
+  /** Tells whether it may be over soon: there was no server, or it is still starting. */
+  static boolean passing(IsolaException e) {
+    return e.code().equals(Problem.SERVER_UNREACHABLE)
+        || (e.status() == 503 && !e.code().equals("SPAWN_FAILED"));
+  }
+
+  /**
+   * @param harmless whether it does not matter if it was carried out when no answer comes
+   */
+  private HttpResponse<InputStream> once(HttpRequest request, boolean harmless) {
+    try {
+      return checked(http.send(request, BodyHandlers.ofInputStream()));
+    } catch (IOException e) {
+      throw failed(e, harmless);
+    } catch (InterruptedException e) {
+      throw cancelled(e);
+    }
+  }
+
+  private IsolaException failed(IOException e, boolean harmless) {
+    if (e instanceof ConnectException || e instanceof HttpConnectTimeoutException) {
+      return unreachable(e);
+    }
+    if (e instanceof HttpTimeoutException) {
+      return Problem.here(
+              "DEADLINE_EXCEEDED",
+              "the server at " + options.url() + " did not answer in time",
+              harmless ? "try again" : "look whether it was done, then try again")
+          .exception(e);
+    }
+    return harmless
+        ? unreachable(e)
+        : Problem.here(
+                "OUTCOME_UNKNOWN",
+                "the connection to " + options.url() + " broke before the answer: " + why(e),
+                "look whether it was done before it is tried again")
+            .exception(e);
+  }
+
+  IsolaException unreachable(IOException e) {
+    return Problem.here(
+            Problem.SERVER_UNREACHABLE,
+            "no server answers at " + options.url() + ": " + why(e),
+            "check the address, or start one there with isola serve")
+        .exception(e);
+  }
+
+  private static String why(IOException e) {
+    if (e instanceof ConnectException && e.getMessage() == null) {
+      return "the connection was refused, or there is no such host";
+    }
+    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+  }
+
+  static IsolaException cancelled(InterruptedException e) {
+    Thread.currentThread().interrupt();
+    return Problem.here("CANCELLED", "the call was interrupted", "call again if it is still wanted")
+        .exception(e);
+  }
+
+  private HttpResponse<InputStream> checked(HttpResponse<InputStream> response) throws IOException {
+    if (response.statusCode() / 100 == 2) {
+      return response;
+    }
+    byte[] body;
+    try (InputStream in = new WatchedStream(response.body(), SILENCE)) {
+      body = in.readNBytes(1 << 20);
+    }
+    throw problem(
+            response.statusCode(), body, response.headers().firstValue("X-Request-Id").orElse(""))
+        .exception();
+  }
+
+  /** Reads a problem answer; one that is none came from something else in between. */
+  private Problem problem(int status, byte[] body, String requestId) {
+    try {
+      Fields fields = new Fields(Json.read(new ByteArrayInputStream(body)));
+      Optional<String> code = fields.maybeText("code");
+      if (code.isPresent()) {
+        return new Problem(
+            code.get(),
+            fields.maybeText("category").orElse(Problem.category(code.get(), status)),
+            status,
+            fields.maybeText("detail").orElse(code.get()),
+            fields.maybeText("remedy").orElse(""),
+            fields.maybeText("sandbox"),
+            fields.maybeText("requestId").orElse(requestId),
+            fields.texts("context"));
+      }
+    } catch (JacksonException | IllegalArgumentException e) {
+      // said below
+    }
+    return byStatus(status, requestId);
+  }
+
+  Problem byStatus(int status, String requestId) {
+    return new Problem(
+        "HTTP_" + status,
+        Problem.category("", status),
+        status,
+        options.url() + " answered with status " + status,
+        "check that this is the URL of an Isola server",
+        Optional.empty(),
+        requestId,
+        Map.of());
+  }
+
+  private Fields answer(HttpResponse<InputStream> response, boolean harmless) {
+    try (InputStream in = new WatchedStream(response.body(), SILENCE)) {
+      byte[] body = in.readNBytes(LARGEST_ANSWER);
+      return new Fields(body.length == 0 ? Map.of() : Json.read(new ByteArrayInputStream(body)));
+    } catch (JacksonException | IllegalArgumentException e) {
+      throw Problem.here(
+              "INTERNAL",
+              "the answer of " + options.url() + " cannot be read",
+              "check that this is the URL of an Isola server")
+          .exception(e);
+    } catch (IOException e) {
+      throw failed(e, harmless);
+    }
+  }
+
+  /** Ends what is under way. A client that is not closed holds its threads for a while. */
+  @Override
+  public void close() {
+    http.shutdownNow();
+    http.close();
+  }
+}

@@ -1,0 +1,12 @@
+package dev.isola.client.error;
+
+import org.jspecify.annotations.Nullable;
+
+/** Says that the sandbox was there and is destroyed. */
+public final class Gone extends IsolaException {
+  private static final long serialVersionUID = 1L;
+
+  Gone(Problem problem, @Nullable Throwable cause) {
+    super(problem, cause);
+  }
+}

@@ -1,0 +1,12 @@
+package dev.isola.client.error;
+
+import org.jspecify.annotations.Nullable;
+
+/** Says that the request itself is wrong; sent again it fails again. */
+public final class InvalidRequest extends IsolaException {
+  private static final long serialVersionUID = 1L;
+
+  InvalidRequest(Problem problem, @Nullable Throwable cause) {
+    super(problem, cause);
+  }
+}

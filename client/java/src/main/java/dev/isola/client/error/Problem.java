@@ -1,0 +1,110 @@
+package dev.isola.client.error;
+
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything there is to say about one failure, as the server's problem answers say it.
+ *
+ * @param code a stable name; the class of the exception follows from it
+ * @param category whose move it is: CALLER, RESOURCE, PROVIDER or BUG
+ * @param status of the answer; 0 when there was none
+ * @param detail one sentence that names the thing
+ * @param remedy what to do next
+ * @param requestId empty when there was no answer
+ */
+public record Problem(
+    String code,
+    String category,
+    int status,
+    String detail,
+    String remedy,
+    Optional<String> sandbox,
+    String requestId,
+    Map<String, String> context) {
+
+  /** No connection could be made, so nothing was asked. */
+  public static final String SERVER_UNREACHABLE = "SERVER_UNREACHABLE";
+
+  public Problem {
+    context = Map.copyOf(context);
+  }
+
+  /** Returns a problem of this side: there was no answer that could be read. */
+  public static Problem here(String code, String detail, String remedy) {
+    return new Problem(code, category(code, 0), 0, detail, remedy, Optional.empty(), "", Map.of());
+  }
+
+  public IsolaException exception() {
+    return exception(null);
+  }
+
+  /** The code picks the class; of a code that this SDK does not know yet, the status does. */
+  public IsolaException exception(@Nullable Throwable cause) {
+    return switch (code) {
+      case "INVALID_REQUEST",
+          "INVALID_SPEC",
+          "PATH_OUTSIDE",
+          "NOT_A_FILE",
+          "NOT_A_FOLDER",
+          "IS_A_FOLDER",
+          "BAD_ARCHIVE",
+          "PERMISSION_DENIED",
+          "COMMAND_NOT_FOUND",
+          "COMMAND_NOT_EXECUTABLE",
+          "USER_NOT_FOUND" ->
+          new InvalidRequest(this, cause);
+      case "UNAUTHENTICATED" -> new Unauthenticated(this, cause);
+      case "FORBIDDEN" -> new Forbidden(this, cause);
+      case "SANDBOX_NOT_FOUND",
+          "PROVIDER_NOT_FOUND",
+          "EXECUTION_NOT_FOUND",
+          "FILE_NOT_FOUND",
+          "PORT_NOT_OPEN",
+          "IMAGE_NOT_FOUND",
+          "ROUTE_NOT_FOUND" ->
+          new NotFound(this, cause);
+      case "CONFLICT", "FILE_EXISTS", "FOLDER_NOT_EMPTY", "ILLEGAL_STATE", "UNSAVED_WORK" ->
+          new Conflict(this, cause);
+      case "SANDBOX_DESTROYED" -> new Gone(this, cause);
+      case "RESOURCE_LIMIT", "DISK_FULL" -> new LimitExceeded(this, cause);
+      case "NOT_IMPLEMENTED" -> new Unsupported(this, cause);
+      case "OUTCOME_UNKNOWN" -> new OutcomeUnknown(this, cause);
+      case "PROVIDER_UNAVAILABLE", "SPAWN_FAILED", SERVER_UNREACHABLE ->
+          new ProviderUnavailable(this, cause);
+      case "EXEC_TIMEOUT", "DEADLINE_EXCEEDED", "CANCELLED" -> new DeadlineExceeded(this, cause);
+      case "EXECUTION_FAILED", "INTERNAL" -> new Internal(this, cause);
+      default -> byStatus(cause);
+    };
+  }
+
+  private IsolaException byStatus(@Nullable Throwable cause) {
+    return switch (status) {
+      case 401 -> new Unauthenticated(this, cause);
+      case 403 -> new Forbidden(this, cause);
+      case 404 -> new NotFound(this, cause);
+      case 409 -> new Conflict(this, cause);
+      case 410 -> new Gone(this, cause);
+      case 429, 507 -> new LimitExceeded(this, cause);
+      case 501 -> new Unsupported(this, cause);
+      case 502 -> new OutcomeUnknown(this, cause);
+      case 503 -> new ProviderUnavailable(this, cause);
+      case 504 -> new DeadlineExceeded(this, cause);
+      default ->
+          status >= 400 && status < 500
+              ? new InvalidRequest(this, cause)
+              : new Internal(this, cause);
+    };
+  }
+
+  /** Returns whose move it is where the server did not say. */
+  public static String category(String code, int status) {
+    return switch (code) {
+      case SERVER_UNREACHABLE, "OUTCOME_UNKNOWN", "PROVIDER_UNAVAILABLE" -> "PROVIDER";
+      case "DEADLINE_EXCEEDED", "CANCELLED" -> "RESOURCE";
+      case "INTERNAL" -> "BUG";
+      default -> status == 502 || status == 503 ? "PROVIDER" : status >= 500 ? "BUG" : "CALLER";
+    };
+  }
+}
