@@ -66,7 +66,12 @@ final class RunningServer implements AutoCloseable {
         IsolaServer.open(
             IsolaServer.Address.of(
                 config.get(Keys.SERVER_HOST), config.get(Keys.SERVER_PORT).intValue()),
-            Api.routes(serving, keys, config.get(Keys.PROVIDER), VersionCommand.version()),
+            Api.routes(
+                serving,
+                keys,
+                config.get(Keys.PROVIDER),
+                VersionCommand.version(),
+                () -> SetupSteps.here(host, data)),
             new Gate(config.get(Keys.SERVER_DOMAINS)),
             keys,
             log,

@@ -11,6 +11,7 @@ import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.Registry;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.server.api.Api;
+import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A server on a free port, with a real engine on SQLite and the memory provider. */
 final class ServerHouse implements AutoCloseable {
@@ -38,6 +40,7 @@ final class ServerHouse implements AutoCloseable {
   final Routes routes;
   final Serving serving = new Serving();
   final IsolaServer server;
+  final AtomicInteger looked = new AtomicInteger();
   final List<AccessLog.Line> requests = new CopyOnWriteArrayList<>();
   final List<String> warnings = new CopyOnWriteArrayList<>();
   final String admin;
@@ -86,7 +89,18 @@ final class ServerHouse implements AutoCloseable {
     admin = keys.make("admin", Scope.ADMIN).secret();
     use = keys.make("use", Scope.USE).secret();
     read = keys.make("read", Scope.READ).secret();
-    routes = Api.routes(serving, keys, "memory", "test");
+    routes =
+        Api.routes(
+            serving,
+            keys,
+            "memory",
+            "test",
+            () -> {
+              looked.incrementAndGet();
+              return List.of(
+                  new SetupStep("machine", "kernel", true, "6.18", ""),
+                  new SetupStep("tool", "bwrap", false, "not installed", "apt install bubblewrap"));
+            });
     server =
         IsolaServer.open(
             new IsolaServer.Address("127.0.0.1", 0, idle),
