@@ -75,6 +75,7 @@ final class RunningServer implements AutoCloseable {
             new Gate(config.get(Keys.SERVER_DOMAINS)),
             keys,
             log,
+            ServerOptions.of(config, data, serving, clock, log, ends),
             log);
     print(host, "Isola listening on " + server.url() + "\n");
     try {

@@ -1,10 +1,12 @@
 package dev.isola.server;
 
 import dev.isola.engine.Log;
+import dev.isola.engine.trace.Traces;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.limit.Turnstile;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -40,31 +42,45 @@ import org.eclipse.jetty.util.Callback;
 final class Entrance extends Handler.Abstract {
   private static final String NOBODY = "-";
   private static final String BEARER = "Bearer ";
+  private static final Turnstile.Place NO_PLACE = () -> {};
 
   private final Routes routes;
   private final Gate gate;
   private final ApiKeys keys;
   private final Supplier<String> ids;
   private final AccessLog requests;
+  private final Options options;
+  private final Turnstile turnstile;
   private final Log log;
   private final Set<Thread> working = ConcurrentHashMap.newKeySet();
   private volatile boolean ending;
 
   Entrance(
-      Routes routes, Gate gate, ApiKeys keys, Supplier<String> ids, AccessLog requests, Log log) {
+      Routes routes,
+      Gate gate,
+      ApiKeys keys,
+      Supplier<String> ids,
+      AccessLog requests,
+      Options options,
+      Log log) {
     this.routes = routes;
     this.gate = gate;
     this.keys = keys;
     this.ids = ids;
     this.requests = requests;
+    this.options = options;
+    turnstile = new Turnstile(options.limits(), System::nanoTime);
     this.log = log;
   }
 
   /** What is known of a request so far, for its line in the log. */
   private static final class Visit {
     final String id;
+    String action = NOBODY;
     String route = NOBODY;
     String key = NOBODY;
+    Optional<String> code = Optional.empty();
+    Optional<String> sandbox = Optional.empty();
 
     Visit(String id) {
       this.id = id;
@@ -80,6 +96,9 @@ final class Entrance extends Handler.Abstract {
     response.getHeaders().put("X-Request-Id", visit.id);
     response.getHeaders().put("Cache-Control", "no-store");
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
+    Optional<Traces> traces = options.traces().get();
+    traces.ifPresent(
+        one -> one.begin(Optional.ofNullable(request.getHeaders().get("traceparent"))));
     try {
       // A command may be silent for longer than a connection may be idle.
       request.addIdleTimeoutListener(timeout -> false);
@@ -90,12 +109,41 @@ final class Entrance extends Handler.Abstract {
     } finally {
       working.remove(worker);
       Thread.interrupted(); // meant for this request, not for the next one on this thread
-      long millis = (System.nanoTime() - begun) / 1_000_000;
-      requests.write(
-          new AccessLog.Line(
-              visit.id, method(request), visit.route, response.getStatus(), millis, visit.key));
+      told(request, response, visit, traces, System.nanoTime() - begun);
     }
     return true;
+  }
+
+  private void told(
+      Request request, Response response, Visit visit, Optional<Traces> traces, long nanos) {
+    String method = method(request);
+    int status = response.getStatus();
+    requests.write(
+        new AccessLog.Line(visit.id, method, visit.route, status, nanos / 1_000_000, visit.key));
+    Witness.Visited visited =
+        new Witness.Visited(
+            visit.id,
+            method,
+            visit.action,
+            visit.route,
+            status,
+            visit.code,
+            nanos,
+            visit.key,
+            Request.getRemoteAddr(request),
+            visit.sandbox);
+    options.witnesses().forEach(witness -> witness.answered(visited));
+    traces.ifPresent(
+        one ->
+            one.end(
+                method + " " + visit.route,
+                nanos,
+                status < 500,
+                Map.of(
+                    "http.request.method", method,
+                    "http.route", visit.route,
+                    "http.response.status_code", Integer.toString(status),
+                    "isola.request_id", visit.id)));
   }
 
   private void serve(Request request, Response response, Visit visit) throws Exception {
@@ -104,7 +152,29 @@ final class Entrance extends Handler.Abstract {
     Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
     Route route = match.route();
     visit.route = route.template();
+    visit.action = route.name();
+    visit.sandbox =
+        Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
     Optional<ApiKey> key = admitted(request, route, visit);
+    if (key.isEmpty()) {
+      work(request, response, visit, match, key);
+      return;
+    }
+    turnstile.request(visit.key);
+    try (var _ = turnstile.enter();
+        var _ = route.streams() ? turnstile.stream(visit.key) : NO_PLACE) {
+      work(request, response, visit, match, key);
+    }
+  }
+
+  private void work(
+      Request request,
+      Response response,
+      Visit visit,
+      Routes.Match match,
+      Optional<ApiKey> key)
+      throws Exception {
+    Route route = match.route();
 
     List<Violation> problems = new ArrayList<>();
     Map<String, List<String>> query = Query.read(request.getHttpURI().getQuery(), problems);
@@ -120,7 +190,15 @@ final class Entrance extends Handler.Abstract {
         .handler()
         .handle(
             new JettyExchange(
-                request, response, visit.id, key, match.path(), query, body, () -> ending));
+                request,
+                response,
+                visit.id,
+                key,
+                match.path(),
+                query,
+                body,
+                () -> ending,
+                id -> visit.sandbox = Optional.of(id.value())));
   }
 
   /** Returns the key that was shown, if it allows the route. */
@@ -130,11 +208,18 @@ final class Entrance extends Handler.Abstract {
     }
     Scope needed = route.scope().get();
     List<String> shown = values(request, "Authorization");
+    String remote = Request.getRemoteAddr(request);
+    if (!shown.isEmpty()) {
+      turnstile.address(remote);
+    }
     Optional<ApiKey> key =
         shown.size() == 1 && shown.getFirst().regionMatches(true, 0, BEARER, 0, BEARER.length())
             ? keys.find(shown.getFirst().substring(BEARER.length()).strip())
             : Optional.empty();
     if (key.isEmpty()) {
+      if (!shown.isEmpty()) {
+        turnstile.failed(remote);
+      }
       throw Fault.of(
               ErrorCode.UNAUTHENTICATED,
               shown.isEmpty() ? "no key was shown" : "the key is not known",
@@ -227,6 +312,13 @@ final class Entrance extends Handler.Abstract {
                       "send all of it, at least a little every 30 s"),
                   visit.id)
               : Problem.of(thrown, visit.id);
+      visit.code = Optional.of(String.valueOf(problem.body().get("code")));
+      if (thrown instanceof SandboxException known
+          && known.fault().context().containsKey(Turnstile.RETRY_AFTER)) {
+        response
+            .getHeaders()
+            .put("Retry-After", known.fault().context().get(Turnstile.RETRY_AFTER));
+      }
       if (problem.status() == ErrorCode.UNAUTHENTICATED.status()) {
         response.getHeaders().put("WWW-Authenticate", "Bearer");
       }

@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxId;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -23,7 +25,8 @@ record JettyExchange(
     Map<String, String> paths,
     Map<String, List<String>> queries,
     Map<String, Object> body,
-    BooleanSupplier end)
+    BooleanSupplier end,
+    Consumer<SandboxId> subject)
     implements Exchange {
 
   @Override
@@ -77,6 +80,11 @@ record JettyExchange(
   @Override
   public Watched whileWanted() {
     return Gone.watch(request.getConnectionMetaData().getConnection().getEndPoint(), response);
+  }
+
+  @Override
+  public void about(SandboxId sandbox) {
+    subject.accept(sandbox);
   }
 
   @Override

@@ -24,11 +24,13 @@ import dev.isola.store.Ledgers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 /** A server on a free port, with a real engine on SQLite and the memory provider. */
 final class ServerHouse implements AutoCloseable {
@@ -52,6 +54,17 @@ final class ServerHouse implements AutoCloseable {
   }
 
   ServerHouse(Path folder, Duration idle) {
+    this(folder, idle, serving -> Options.NONE, Map.of());
+  }
+
+  /**
+   * @param settings of the engine, besides the usual
+   */
+  ServerHouse(
+      Path folder,
+      Duration idle,
+      Function<Serving, Options> options,
+      Map<String, String> settings) {
     Log log =
         new Log() {
           @Override
@@ -62,6 +75,10 @@ final class ServerHouse implements AutoCloseable {
             warnings.add(sentence);
           }
         };
+    List<FlagValue> flags = new ArrayList<>();
+    flags.add(new FlagValue("--set", "floor", "process"));
+    flags.add(new FlagValue("--set", "allow_process", "true"));
+    settings.forEach((key, value) -> flags.add(new FlagValue("--set", key, value)));
     InstantSource clock = InstantSource.system();
     Config config =
         ConfigReader.read(
@@ -69,9 +86,7 @@ final class ServerHouse implements AutoCloseable {
                     new Machine(1 << 30, 10_000, folder),
                     Optional.empty(),
                     Map.of(),
-                    List.of(
-                        new FlagValue("--set", "floor", "process"),
-                        new FlagValue("--set", "allow_process", "true")),
+                    flags,
                     List.of("memory")))
             .orThrow();
     ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
@@ -108,6 +123,7 @@ final class ServerHouse implements AutoCloseable {
             new Gate(List.of("isola.example")),
             keys,
             requests::add,
+            options.apply(serving),
             log);
     serving.ready(new Serving.Parts(engine, registry, health));
   }

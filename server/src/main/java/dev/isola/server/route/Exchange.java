@@ -1,6 +1,7 @@
 package dev.isola.server.route;
 
 import dev.isola.server.auth.ApiKey;
+import dev.isola.spi.SandboxId;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -68,6 +69,9 @@ public interface Exchange {
     @Override
     void close();
   }
+
+  /** Says which sandbox it is about, where the path does not. */
+  void about(SandboxId sandbox);
 
   /** Returns true when the server is ending: streams that have no end of their own end then. */
   boolean ending();

@@ -45,6 +45,7 @@ class ErrorCodeTest {
       SANDBOX_DESTROYED       Gone                 CALLER    410
       RESOURCE_LIMIT          LimitExceeded        RESOURCE  429
       DISK_FULL               LimitExceeded        RESOURCE  507
+      RATE_LIMITED            LimitExceeded        RESOURCE  429
       NOT_IMPLEMENTED         Unsupported          CALLER    501
       OUTCOME_UNKNOWN         OutcomeUnknown       PROVIDER  502
       PROVIDER_UNAVAILABLE    ProviderUnavailable  PROVIDER  503
