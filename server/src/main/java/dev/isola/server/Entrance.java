@@ -140,10 +140,14 @@ final class Entrance extends Handler.Abstract {
                 nanos,
                 status < 500,
                 Map.of(
-                    "http.request.method", method,
-                    "http.route", visit.route,
-                    "http.response.status_code", Integer.toString(status),
-                    "isola.request_id", visit.id)));
+                    "http.request.method",
+                    method,
+                    "http.route",
+                    visit.route,
+                    "http.response.status_code",
+                    Integer.toString(status),
+                    "isola.request_id",
+                    visit.id)));
   }
 
   private void serve(Request request, Response response, Visit visit) throws Exception {
@@ -168,11 +172,7 @@ final class Entrance extends Handler.Abstract {
   }
 
   private void work(
-      Request request,
-      Response response,
-      Visit visit,
-      Routes.Match match,
-      Optional<ApiKey> key)
+      Request request, Response response, Visit visit, Routes.Match match, Optional<ApiKey> key)
       throws Exception {
     Route route = match.route();
 

@@ -12,10 +12,7 @@ import java.util.function.Supplier;
  * @param traces asked for each request, because the engine comes after the port
  */
 public record Options(
-    Optional<Tls> tls,
-    Limits limits,
-    List<Witness> witnesses,
-    Supplier<Optional<Traces>> traces) {
+    Optional<Tls> tls, Limits limits, List<Witness> witnesses, Supplier<Optional<Traces>> traces) {
   /** Plain HTTP without limits, and nobody looks on. */
   public static final Options NONE =
       new Options(Optional.empty(), Limits.NONE, List.of(), Optional::empty);

@@ -275,8 +275,7 @@ class ApiTest {
       String inside = html.split("<" + tag + ">")[1].split("</" + tag + ">")[0];
       byte[] digest =
           java.security.MessageDigest.getInstance("SHA-256").digest(inside.getBytes(UTF_8));
-      assertThat(policy)
-          .contains("sha256-" + java.util.Base64.getEncoder().encodeToString(digest));
+      assertThat(policy).contains("sha256-" + java.util.Base64.getEncoder().encodeToString(digest));
     }
     assertThat(html).doesNotContain("http://", "https://", "innerHTML", "onclick", "<img");
   }

@@ -48,8 +48,7 @@ class AuditTest {
         new ServerHouse(
             folder,
             Duration.ofSeconds(30),
-            serving ->
-                new Options(Optional.empty(), Limits.NONE, List.of(audit), Optional::empty),
+            serving -> new Options(Optional.empty(), Limits.NONE, List.of(audit), Optional::empty),
             Map.of());
   }
 
@@ -66,7 +65,8 @@ class AuditTest {
   private List<Map<String, Object>> lines() throws IOException {
     try (Stream<String> lines = Files.lines(file())) {
       return lines
-          .map(line -> new JsonMapper().readValue(line, new TypeReference<Map<String, Object>>() {}))
+          .map(
+              line -> new JsonMapper().readValue(line, new TypeReference<Map<String, Object>>() {}))
           .toList();
     }
   }
@@ -113,7 +113,8 @@ class AuditTest {
     Client client = house.client();
     String id = client.post("/api/v1/sandboxes", "{\"env\":{\"TOKEN\":\"hunter1\"}}").field("id");
     client.post("/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"echo hunter2\"}");
-    client.put("/api/v1/sandboxes/" + id + "/files/content?path=hunter3", "hunter4".getBytes(UTF_8));
+    client.put(
+        "/api/v1/sandboxes/" + id + "/files/content?path=hunter3", "hunter4".getBytes(UTF_8));
     String made = client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").field("key");
     client.delete("/api/v1/keys/" + made);
     client.delete("/api/v1/sandboxes/hunter-5");

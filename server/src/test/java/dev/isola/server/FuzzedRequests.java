@@ -257,8 +257,7 @@ final class FuzzedRequests {
             (name, each) -> {
               // Few of a great many, or an order would never be a good one.
               if (required.contains(name) ? !rarely(20) : rarely(6)) {
-                values.put(
-                    String.valueOf(name), value(String.valueOf(name), map(each), depth + 1));
+                values.put(String.valueOf(name), value(String.valueOf(name), map(each), depth + 1));
               }
             });
     if (schema.get("additionalProperties") instanceof Map<?, ?> any && random.nextBoolean()) {

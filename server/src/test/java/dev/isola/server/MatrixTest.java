@@ -79,8 +79,7 @@ class MatrixTest {
             for (Map.Entry<String, Optional<Scope>> key : keys.entrySet()) {
               boolean known = host.getValue() && origin.getValue();
               int wanted = !known ? 403 : byKey(row.needed(), key.getValue());
-              int status =
-                  send(house.client(), row, host.getKey(), origin.getKey(), key.getKey());
+              int status = send(house.client(), row, host.getKey(), origin.getKey(), key.getKey());
               // Two Hosts, or none, are no HTTP at all, which is said before we are asked.
               boolean refusedEarlier = !host.getValue() && status == 400;
               if (!refusedEarlier) {

@@ -90,8 +90,7 @@ class TlsTest {
 
   private static SSLSocket connect(SSLContext context, int port) throws IOException {
     SSLSocket socket =
-        (SSLSocket)
-            context.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), port);
+        (SSLSocket) context.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), port);
     socket.setSoTimeout(30_000);
     return socket;
   }
@@ -121,8 +120,7 @@ class TlsTest {
           assertThat(sandbox.status()).as(algorithm).isEqualTo(201);
           String id = text(sandbox).split("\"id\":\"")[1].split("\"")[0];
           String exec = "/api/v1/sandboxes/" + id + "/exec";
-          Client.Open ran =
-              ask(socket, request(house, "POST", exec, "{\"command\":\"echo hi\"}"));
+          Client.Open ran = ask(socket, request(house, "POST", exec, "{\"command\":\"echo hi\"}"));
           assertThat(ran.status()).isEqualTo(200);
           assertThat(text(ran)).contains("\"stdout\":\"hi\\n\"");
         }
@@ -207,5 +205,4 @@ class TlsTest {
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("go together");
   }
-
 }

@@ -91,9 +91,7 @@ class TracesTest {
                 Limits.NONE,
                 List.of(),
                 () -> serving.current().map(parts -> parts.engine().traces())),
-        Map.of(
-            "traces.otlp.url",
-            "http://127.0.0.1:" + collector.getAddress().getPort() + path));
+        Map.of("traces.otlp.url", "http://127.0.0.1:" + collector.getAddress().getPort() + path));
   }
 
   private Map<String, Map<?, ?>> byName() {
@@ -107,7 +105,11 @@ class TracesTest {
     try (ServerHouse house = house("/v1/traces")) {
       Client client = house.client();
       Map<String, String> headers =
-          Map.of("traceparent", "00-" + TRACE + "-" + PARENT + "-01", "Content-Type", "application/json");
+          Map.of(
+              "traceparent",
+              "00-" + TRACE + "-" + PARENT + "-01",
+              "Content-Type",
+              "application/json");
       String id = client.send("POST", "/api/v1/sandboxes", headers, new byte[0]).field("id");
       client.send(
           "POST",
@@ -124,8 +126,7 @@ class TracesTest {
         assertThat(span.get("traceId")).isEqualTo(TRACE);
         assertThat(String.valueOf(span.get("spanId"))).matches("[0-9a-f]{16}");
         assertThat(Long.parseLong(String.valueOf(span.get("endTimeUnixNano"))))
-            .isGreaterThanOrEqualTo(
-                Long.parseLong(String.valueOf(span.get("startTimeUnixNano"))));
+            .isGreaterThanOrEqualTo(Long.parseLong(String.valueOf(span.get("startTimeUnixNano"))));
       }
       assertThat(request.get("parentSpanId")).isEqualTo(PARENT);
       assertThat(spawn.get("parentSpanId")).isEqualTo(request.get("spanId"));

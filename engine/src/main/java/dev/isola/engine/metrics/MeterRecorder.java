@@ -125,8 +125,7 @@ final class MeterRecorder implements Recorder {
             new AnswerKey(method, route, status / 100),
             "isola.http.requests",
             "Requests over HTTP, to the end of the answer",
-            () ->
-                Tags.of("method", method, "route", route, "status", status / 100 + "xx"))
+            () -> Tags.of("method", method, "route", route, "status", status / 100 + "xx"))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 

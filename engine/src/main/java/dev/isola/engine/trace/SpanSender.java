@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Sends spans in batches by OTLP over HTTP, on a thread of its own. Who offers one never waits: what
- * finds no room, or cannot be delivered, is dropped and counted.
+ * Sends spans in batches by OTLP over HTTP, on a thread of its own. Who offers one never waits:
+ * what finds no room, or cannot be delivered, is dropped and counted.
  */
 final class SpanSender implements AutoCloseable {
   private static final int ROOM = 4096;
@@ -29,7 +29,8 @@ final class SpanSender implements AutoCloseable {
   private final BlockingQueue<Span> waiting = new ArrayBlockingQueue<>(ROOM);
   private final AtomicLong sent = new AtomicLong();
   private final AtomicLong dropped = new AtomicLong();
-  private final Thread thread = Thread.ofPlatform().daemon().name("isola-spans").unstarted(this::run);
+  private final Thread thread =
+      Thread.ofPlatform().daemon().name("isola-spans").unstarted(this::run);
   private volatile boolean ending;
 
   SpanSender(URI url) {

@@ -25,10 +25,7 @@ public record TraceContext(String traceId, String spanId, String parentId, boole
             && !found.group(2).equals("0".repeat(16));
     return known
         ? new TraceContext(
-            found.group(1),
-            id(),
-            found.group(2),
-            (Integer.parseInt(found.group(3), 16) & 1) == 1)
+            found.group(1), id(), found.group(2), (Integer.parseInt(found.group(3), 16) & 1) == 1)
         : new TraceContext(id() + id(), id(), "", true);
   }
 

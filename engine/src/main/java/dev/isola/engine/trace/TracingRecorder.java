@@ -13,8 +13,7 @@ import java.util.Map;
 record TracingRecorder(Recorder recorder, Traces traces) implements Recorder {
   @Override
   public void spawned(String provider, boolean warm, boolean good, long nanos) {
-    traces.did(
-        "spawn", nanos, good, Map.of("provider", provider, "start", warm ? "warm" : "cold"));
+    traces.did("spawn", nanos, good, Map.of("provider", provider, "start", warm ? "warm" : "cold"));
     recorder.spawned(provider, warm, good, nanos);
   }
 
@@ -33,10 +32,7 @@ record TracingRecorder(Recorder recorder, Traces traces) implements Recorder {
   public void ended(String provider, Ending how, long nanos) {
     // A command that fails is a result; one that is lost is not.
     traces.did(
-        "execution",
-        nanos,
-        how != Ending.LOST,
-        Map.of("provider", provider, "outcome", word(how)));
+        "execution", nanos, how != Ending.LOST, Map.of("provider", provider, "outcome", word(how)));
     recorder.ended(provider, how, nanos);
   }
 

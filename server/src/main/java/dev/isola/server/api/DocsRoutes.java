@@ -48,9 +48,12 @@ final class DocsRoutes {
             200,
             "text/html; charset=utf-8",
             Map.of(
-                "Content-Length", Integer.toString(page.length),
-                "Content-Security-Policy", policy,
-                "Referrer-Policy", "no-referrer"))) {
+                "Content-Length",
+                Integer.toString(page.length),
+                "Content-Security-Policy",
+                policy,
+                "Referrer-Policy",
+                "no-referrer"))) {
       out.write(page);
     }
   }

@@ -61,9 +61,7 @@ final class SetupRoutes {
                     new Shape.Obj(
                         Field.needed("ready", Shapes.FLAG, "whether some provider works"),
                         Field.needed(
-                            "providers",
-                            new Shape.ListOf(Shapes.WORD, 1000),
-                            "that work, by name"),
+                            "providers", new Shape.ListOf(Shapes.WORD, 1000), "that work, by name"),
                         Field.needed(
                             "steps", new Shape.ListOf(STEP, 10_000), "what is not done first"))))
             .by(this::answer));
