@@ -39,8 +39,10 @@ public final class Main {
   private static CommandLine commandLine(String[] args, Globals globals, Wiring wiring) {
     CommandLine run = new CommandLine(new RunCommand(wiring));
     CommandLine line = new CommandLine(globals).addSubcommand(run);
-    // A run is what must start fast, so it does not pay for reading the others' annotations.
-    if (!isRun(args)) {
+    // What must start fast does not pay for reading the others' annotations.
+    if (isServe(args)) {
+      line.addSubcommand(new ServeCommand(wiring));
+    } else if (!isRun(args)) {
       line.addSubcommand(new DoctorCommand(wiring))
           .addSubcommand(new ProvidersCommand(wiring))
           .addSubcommand(new ServeCommand(wiring))
@@ -51,7 +53,8 @@ public final class Main {
           .addSubcommand(new CompletionCommand(wiring))
           .addSubcommand(new VersionCommand(wiring))
           .addSubcommand(new HelpCommand(wiring))
-          .addSubcommand(new TrainCommand(wiring));
+          .addSubcommand(new TrainCommand(wiring))
+          .addSubcommand(new TrainServerCommand(wiring));
     }
     // "run -- cat @file" means the word @file, and "run ls -l" gives -l to ls.
     line.setExpandAtFiles(false);
@@ -61,6 +64,10 @@ public final class Main {
 
   private static boolean isRun(String[] args) {
     return args.length > 0 && args[0].equals("run");
+  }
+
+  private static boolean isServe(String[] args) {
+    return args.length > 0 && args[0].equals("serve");
   }
 
   private int execute(String[] args) {
