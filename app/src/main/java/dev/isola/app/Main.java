@@ -80,6 +80,7 @@ public final class Main {
     commands.put("version", wiring -> new CommandLine(new VersionCommand(wiring)));
     commands.put("help", wiring -> new CommandLine(new HelpCommand(wiring)));
     commands.put("train", wiring -> new CommandLine(new TrainCommand(wiring)));
+    commands.put("train-serve", wiring -> new CommandLine(new TrainServerCommand(wiring)));
     return commands;
   }
 

@@ -66,10 +66,16 @@ final class RunningServer implements AutoCloseable {
         IsolaServer.open(
             IsolaServer.Address.of(
                 config.get(Keys.SERVER_HOST), config.get(Keys.SERVER_PORT).intValue()),
-            Api.routes(serving, keys, config.get(Keys.PROVIDER), VersionCommand.version()),
+            Api.routes(
+                serving,
+                keys,
+                config.get(Keys.PROVIDER),
+                VersionCommand.version(),
+                () -> SetupSteps.here(host, data)),
             new Gate(config.get(Keys.SERVER_DOMAINS)),
             keys,
             log,
+            ServeOptions.of(config, data, serving, clock, log, ends),
             log);
     print(host, "Isola listening on " + server.url() + "\n");
     try {

@@ -65,7 +65,7 @@ final class TrainCommand implements Action {
         wiring.host().factories());
   }
 
-  private static void remove(Path folder) throws IOException {
+  static void remove(Path folder) throws IOException {
     try (Stream<Path> paths = Files.walk(folder)) {
       for (Path path : paths.sorted((a, b) -> b.compareTo(a)).toList()) {
         Files.deleteIfExists(path);

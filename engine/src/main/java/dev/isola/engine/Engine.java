@@ -25,6 +25,7 @@ import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Selector;
 import dev.isola.engine.selection.Wish;
+import dev.isola.engine.trace.Traces;
 import dev.isola.engine.usage.UsageWatch;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;
@@ -67,6 +68,7 @@ public final class Engine implements AutoCloseable {
   private final Registry registry;
   private final UsageWatch usage;
   private final Metrics metrics;
+  private final Traces traces;
   private final Measured measured;
   private final InstantSource clock;
   private final Log log;
@@ -106,7 +108,8 @@ public final class Engine implements AutoCloseable {
     this.registry = registry;
     usage = new UsageWatch(living, book, events, config.get(Keys.USAGE_WARN_AT), clock, log);
     metrics = Metrics.open(config);
-    measured = new Measured(metrics.recorder());
+    traces = Traces.open(config, metrics);
+    measured = new Measured(traces.around(metrics.recorder()));
     metrics.show(
         () ->
             new Levels(
@@ -301,6 +304,11 @@ public final class Engine implements AutoCloseable {
     return metrics;
   }
 
+  /** Returns where spans go. */
+  public Traces traces() {
+    return traces;
+  }
+
   private static void refuseUnlessAlive(SandboxEntry entry) {
     if (entry.dueAt().isEmpty()
         && entry.state() != SandboxState.RUNNING
@@ -334,6 +342,7 @@ public final class Engine implements AutoCloseable {
     if (shutdown == Shutdown.DRAIN) {
       drain();
     }
+    traces.close();
     metrics.close();
   }
 

@@ -1,11 +1,13 @@
 package dev.isola.server;
 
 import dev.isola.engine.Log;
+import dev.isola.engine.trace.Traces;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.limit.Turnstile;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
@@ -47,25 +49,38 @@ final class Entrance extends Handler.Abstract {
   private final ApiKeys keys;
   private final Supplier<String> ids;
   private final AccessLog requests;
+  private final Options options;
+  private final Turnstile turnstile;
   private final Log log;
   private final Set<Thread> working = ConcurrentHashMap.newKeySet();
   private volatile boolean ending;
 
   Entrance(
-      Routes routes, Gate gate, ApiKeys keys, Supplier<String> ids, AccessLog requests, Log log) {
+      Routes routes,
+      Gate gate,
+      ApiKeys keys,
+      Supplier<String> ids,
+      AccessLog requests,
+      Options options,
+      Log log) {
     this.routes = routes;
     this.gate = gate;
     this.keys = keys;
     this.ids = ids;
     this.requests = requests;
+    this.options = options;
+    turnstile = new Turnstile(options.limits(), System::nanoTime);
     this.log = log;
   }
 
   /** What is known of a request so far, for its line in the log. */
   private static final class Visit {
     final String id;
+    String action = NOBODY;
     String route = NOBODY;
     String key = NOBODY;
+    Optional<String> code = Optional.empty();
+    Optional<String> sandbox = Optional.empty();
 
     Visit(String id) {
       this.id = id;
@@ -81,10 +96,13 @@ final class Entrance extends Handler.Abstract {
     response.getHeaders().put("X-Request-Id", visit.id);
     response.getHeaders().put("Cache-Control", "no-store");
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
+    Optional<Traces> traces = options.traces().get();
+    traces.ifPresent(
+        one -> one.begin(Optional.ofNullable(request.getHeaders().get("traceparent"))));
+    Handover handover = new Handover(callback, working);
     try {
       // A command may be silent for longer than a connection may be idle.
       request.addIdleTimeoutListener(timeout -> false);
-      Handover handover = new Handover(callback, working);
       serve(request, response, visit, handover);
       if (!handover.isTaken()) {
         callback.succeeded();
@@ -93,13 +111,47 @@ final class Entrance extends Handler.Abstract {
       fail(response, callback, visit, e);
     } finally {
       working.remove(worker);
+      handover.returned();
       Thread.interrupted(); // meant for this request, not for the next one on this thread
-      long millis = (System.nanoTime() - begun) / 1_000_000;
-      requests.write(
-          new AccessLog.Line(
-              visit.id, method(request), visit.route, response.getStatus(), millis, visit.key));
+      told(request, response, visit, traces, System.nanoTime() - begun);
     }
     return true;
+  }
+
+  private void told(
+      Request request, Response response, Visit visit, Optional<Traces> traces, long nanos) {
+    String method = method(request);
+    int status = response.getStatus();
+    requests.write(
+        new AccessLog.Line(visit.id, method, visit.route, status, nanos / 1_000_000, visit.key));
+    Witness.Visited visited =
+        new Witness.Visited(
+            visit.id,
+            method,
+            visit.action,
+            visit.route,
+            status,
+            visit.code,
+            nanos,
+            visit.key,
+            Request.getRemoteAddr(request),
+            visit.sandbox);
+    options.witnesses().forEach(witness -> witness.answered(visited));
+    traces.ifPresent(
+        one ->
+            one.end(
+                method + " " + visit.route,
+                nanos,
+                status < 500,
+                Map.of(
+                    "http.request.method",
+                    method,
+                    "http.route",
+                    visit.route,
+                    "http.response.status_code",
+                    Integer.toString(status),
+                    "isola.request_id",
+                    visit.id)));
   }
 
   private void serve(Request request, Response response, Visit visit, Handover handover)
@@ -112,7 +164,29 @@ final class Entrance extends Handler.Abstract {
     Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
     Route route = match.route();
     visit.route = route.template();
+    visit.action = route.name();
+    visit.sandbox =
+        Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
     Optional<ApiKey> key = admitted(request, route, match.path(), visit);
+    if (key.isPresent()) {
+      turnstile.request(visit.key);
+      handover.holds(turnstile.enter());
+      if (route.streams()) {
+        handover.holds(turnstile.stream(visit.key));
+      }
+    }
+    work(request, response, visit, match, key, handover);
+  }
+
+  private void work(
+      Request request,
+      Response response,
+      Visit visit,
+      Routes.Match match,
+      Optional<ApiKey> key,
+      Handover handover)
+      throws Exception {
+    Route route = match.route();
 
     List<Violation> problems = new ArrayList<>();
     Map<String, List<String>> query = Query.read(request.getHttpURI().getQuery(), problems);
@@ -137,7 +211,8 @@ final class Entrance extends Handler.Abstract {
                 body,
                 () -> ending,
                 handover,
-                Optional.empty()));
+                Optional.empty(),
+                id -> visit.sandbox = Optional.of(id.value())));
   }
 
   /**
@@ -162,7 +237,10 @@ final class Entrance extends Handler.Abstract {
       gate.checkHost(hosts);
     }
     visit.route = match.get().route().template();
+    visit.action = match.get().route().name();
     Map<String, String> parts = match.get().path();
+    visit.sandbox = Optional.ofNullable(parts.get("id"));
+    handover.holds(turnstile.enter());
     JettyExchange.Seen seen =
         host.map(one -> new JettyExchange.Seen("", one.isForeign(origins)))
             .orElseGet(
@@ -182,7 +260,8 @@ final class Entrance extends Handler.Abstract {
                 Map.of(),
                 () -> ending,
                 handover,
-                Optional.of(seen)));
+                Optional.of(seen),
+                id -> {}));
     return true;
   }
 
@@ -198,8 +277,15 @@ final class Entrance extends Handler.Abstract {
             values(request, "Authorization"),
             values(request, Credentials.TOKEN_HEADER),
             Credentials.protocols(values(request, "Sec-WebSocket-Protocol")));
+    String remote = Request.getRemoteAddr(request);
+    if (!shown.isEmpty()) {
+      turnstile.address(remote);
+    }
     Optional<ApiKey> key = shown.key(keys, Optional.ofNullable(path.get("id")));
     if (key.isEmpty()) {
+      if (!shown.isEmpty()) {
+        turnstile.failed(remote);
+      }
       throw Fault.of(
               ErrorCode.UNAUTHENTICATED,
               shown.isEmpty() ? "no key was shown" : "the key is not known",
@@ -292,6 +378,13 @@ final class Entrance extends Handler.Abstract {
                       "send all of it, at least a little every 30 s"),
                   visit.id)
               : Problem.of(thrown, visit.id);
+      visit.code = Optional.of(String.valueOf(problem.body().get("code")));
+      if (thrown instanceof SandboxException known
+          && known.fault().context().containsKey(Turnstile.RETRY_AFTER)) {
+        response
+            .getHeaders()
+            .put("Retry-After", known.fault().context().get(Turnstile.RETRY_AFTER));
+      }
       if (problem.status() == ErrorCode.UNAUTHENTICATED.status()) {
         response.getHeaders().put("WWW-Authenticate", "Bearer");
       }

@@ -1,5 +1,8 @@
 package dev.isola.server;
 
+import dev.isola.server.limit.Turnstile;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.eclipse.jetty.util.Callback;
 
@@ -7,6 +10,7 @@ import org.eclipse.jetty.util.Callback;
 final class Handover {
   private final Callback callback;
   private final Set<Thread> working;
+  private final List<Turnstile.Place> places = new ArrayList<>();
   private boolean taken;
 
   /**
@@ -19,6 +23,22 @@ final class Handover {
 
   Callback callback() {
     return callback;
+  }
+
+  /** Keeps a place until the connection is done with. */
+  void holds(Turnstile.Place place) {
+    places.add(place);
+  }
+
+  /** The request was worked on; unless somebody took the connection, nothing follows. */
+  void returned() {
+    if (!taken) {
+      leave();
+    }
+  }
+
+  private void leave() {
+    places.forEach(Turnstile.Place::close);
   }
 
   void take() {
@@ -40,6 +60,7 @@ final class Handover {
                     work.run();
                   } finally {
                     working.remove(Thread.currentThread());
+                    leave();
                   }
                 });
     working.add(thread);

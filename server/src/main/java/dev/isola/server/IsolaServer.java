@@ -14,12 +14,15 @@ import java.util.HexFormat;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
@@ -27,17 +30,24 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 /** The server: one port, a virtual thread for every request. */
 public final class IsolaServer implements AutoCloseable {
   private static final int LARGEST_HEAD = 16 * 1024;
+
+  /** Nobody is accepted beyond these, so that open connections alone do no harm. */
+  private static final int MOST_CONNECTIONS = 10_000;
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Server jetty;
   private final ServerConnector connector;
   private final Entrance entrance;
+  private final String scheme;
   private final String host;
 
-  private IsolaServer(Server jetty, ServerConnector connector, Entrance entrance, String host) {
+  private IsolaServer(
+      Server jetty, ServerConnector connector, Entrance entrance, String scheme, String host) {
     this.jetty = jetty;
     this.connector = connector;
     this.entrance = entrance;
+    this.scheme = scheme;
     this.host = host;
   }
 
@@ -62,6 +72,25 @@ public final class IsolaServer implements AutoCloseable {
    */
   public static IsolaServer open(
       Address address, Routes routes, Gate gate, ApiKeys keys, AccessLog requests, Log log) {
+    return open(address, routes, gate, keys, requests, Options.NONE, log);
+  }
+
+  /**
+   * Opens the port.
+   *
+   * @param options what config may add
+   * @throws dev.isola.spi.error.ProviderUnavailable when that is not possible
+   * @throws dev.isola.spi.error.InvalidRequest when others than this machine could come in and
+   *     there is no key
+   */
+  public static IsolaServer open(
+      Address address,
+      Routes routes,
+      Gate gate,
+      ApiKeys keys,
+      AccessLog requests,
+      Options options,
+      Log log) {
     if (keys.isEmpty() && !Gate.isLoopback(address.host())) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
@@ -77,18 +106,33 @@ public final class IsolaServer implements AutoCloseable {
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
     http.setRequestHeaderSize(LARGEST_HEAD);
-    ServerConnector connector = new ServerConnector(jetty, 1, 1, new HttpConnectionFactory(http));
+    ServerConnector connector =
+        new ServerConnector(jetty, 1, 1, protocols(options, new HttpConnectionFactory(http)));
+    jetty.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, connector));
     connector.setHost(address.host());
     connector.setPort(address.port());
     connector.setIdleTimeout(address.idle().toMillis());
     connector.setAcceptQueueSize(1024);
     jetty.addConnector(connector);
-    Entrance entrance = new Entrance(routes, gate, keys, IsolaServer::requestId, requests, log);
+    Entrance entrance =
+        new Entrance(routes, gate, keys, IsolaServer::requestId, requests, options, log);
     jetty.setHandler(entrance);
     jetty.setErrorHandler(IsolaServer::refuse);
-    IsolaServer server = new IsolaServer(jetty, connector, entrance, address.host());
+    String scheme = options.tls().isPresent() ? "https" : "http";
+    IsolaServer server = new IsolaServer(jetty, connector, entrance, scheme, address.host());
     server.start(address);
     return server;
+  }
+
+  private static ConnectionFactory[] protocols(Options options, HttpConnectionFactory http) {
+    return options
+        .tls()
+        .map(
+            tls ->
+                new ConnectionFactory[] {
+                  new SslConnectionFactory(tls.factory(), http.getProtocol()), http
+                })
+        .orElseGet(() -> new ConnectionFactory[] {http});
   }
 
   private void start(Address address) {
@@ -135,7 +179,7 @@ public final class IsolaServer implements AutoCloseable {
   /** Returns where it listens, as a person would write it. */
   public String url() {
     String name = host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
-    return "http://" + name + ":" + port();
+    return scheme + "://" + name + ":" + port();
   }
 
   public int port() {

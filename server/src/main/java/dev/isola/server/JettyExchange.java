@@ -5,6 +5,7 @@ import dev.isola.server.auth.Credentials;
 import dev.isola.server.preview.Header;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.route.WebSocket;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpException;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
@@ -41,7 +43,8 @@ record JettyExchange(
     Map<String, Object> body,
     BooleanSupplier end,
     Handover handover,
-    Optional<Seen> seen)
+    Optional<Seen> seen,
+    Consumer<SandboxId> subject)
     implements PreviewExchange {
   private static final WebSocketMappings SOCKETS = new WebSocketMappings();
 
@@ -221,6 +224,11 @@ record JettyExchange(
     request.setAttribute(
         HttpStream.UPGRADE_CONNECTION_ATTRIBUTE, new Tunnel(endPoint(), executor, port, early));
     Content.Sink.write(response, true, ByteBuffer.allocate(0));
+  }
+
+  @Override
+  public void about(SandboxId sandbox) {
+    subject.accept(sandbox);
   }
 
   @Override

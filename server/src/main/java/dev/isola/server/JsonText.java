@@ -6,11 +6,13 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,6 +28,7 @@ public final class JsonText {
   /** The largest body that is read into memory. */
   public static final int LARGEST = 1 << 20;
 
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final JsonMapper JSON =
       JsonMapper.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -42,7 +45,7 @@ public final class JsonText {
   /** Reads a body and refuses it with everything that is wrong with it. */
   static Map<String, Object> read(InputStream in, Route.Body.Json wanted, List<Violation> problems)
       throws IOException {
-    byte[] bytes = in.readNBytes(LARGEST + 1);
+    byte[] bytes = bytes(in);
     if (bytes.length > LARGEST) {
       throw refused("the body is larger than " + LARGEST + " bytes", "send large content as files");
     }
@@ -60,6 +63,21 @@ public final class JsonText {
               }
             });
     return body;
+  }
+
+  /** Reads a little more than may be; a body that trickles in is not waited for. */
+  private static byte[] bytes(InputStream in) throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    byte[] buffer = new byte[8192];
+    long begun = System.nanoTime();
+    for (int read = in.read(buffer); read >= 0 && all.size() <= LARGEST; read = in.read(buffer)) {
+      all.write(buffer, 0, read);
+      if (System.nanoTime() - begun > PATIENCE.toNanos()) {
+        throw refused(
+            "the body took longer than " + PATIENCE.toSeconds() + " s", "send it in one go");
+      }
+    }
+    return all.toByteArray();
   }
 
   private static Object parsed(byte[] bytes) {

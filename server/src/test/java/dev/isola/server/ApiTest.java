@@ -246,6 +246,41 @@ class ApiTest {
   }
 
   @Test
+  void guidesThroughTheSetUpWithWhatIsLeftToDoFirst() throws IOException {
+    Client.Answer setup = client.get("/api/sandbox/setup");
+    assertThat(setup.json())
+        .containsEntry("ready", true)
+        .containsEntry("providers", List.of("memory"));
+    List<Map<?, ?>> steps = setup.list("steps");
+    assertThat(steps.getFirst().get("name")).isEqualTo("bwrap");
+    assertThat(steps.getFirst().get("fix")).isEqualTo("apt install bubblewrap");
+    List<String> done = new ArrayList<>();
+    steps.stream()
+        .filter(step -> Boolean.TRUE.equals(step.get("done")))
+        .forEach(step -> done.add(String.valueOf(step.get("name"))));
+    assertThat(done).contains("kernel", "memory");
+    int looked = house.looked.get();
+    client.get("/api/sandbox/setup");
+    assertThat(house.looked.get()).as("looking starts programs").isEqualTo(looked);
+  }
+
+  @Test
+  void showsTheDocumentOnAPageThatLoadsNothingElse() throws Exception {
+    Client.Answer page = house.client("").get("/api/v1/docs");
+    assertThat(page.type()).isEqualTo("text/html; charset=utf-8");
+    String policy = page.headers().get("content-security-policy");
+    assertThat(policy).startsWith("default-src 'none'").doesNotContain("unsafe", "http", "*");
+    String html = page.text();
+    for (String tag : List.of("script", "style")) {
+      String inside = html.split("<" + tag + ">")[1].split("</" + tag + ">")[0];
+      byte[] digest =
+          java.security.MessageDigest.getInstance("SHA-256").digest(inside.getBytes(UTF_8));
+      assertThat(policy).contains("sha256-" + java.util.Base64.getEncoder().encodeToString(digest));
+    }
+    assertThat(html).doesNotContain("http://", "https://", "innerHTML", "onclick", "<img");
+  }
+
+  @Test
   void measuresUse() throws IOException {
     Client.Answer usage = client.get("/api/v1/sandboxes/" + sandbox() + "/usage");
     assertThat(usage.status()).as(usage.text()).isEqualTo(200);

@@ -11,6 +11,7 @@ import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.Registry;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.server.api.Api;
+import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
@@ -24,10 +25,13 @@ import dev.isola.store.Ledgers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 /** A server on a free port, with a real engine on SQLite and the memory provider. */
 final class ServerHouse implements AutoCloseable {
@@ -39,6 +43,7 @@ final class ServerHouse implements AutoCloseable {
   final Routes routes;
   final Serving serving = new Serving();
   final IsolaServer server;
+  final AtomicInteger looked = new AtomicInteger();
   final List<AccessLog.Line> requests = new CopyOnWriteArrayList<>();
   final List<String> warnings = new CopyOnWriteArrayList<>();
   final String admin;
@@ -54,6 +59,26 @@ final class ServerHouse implements AutoCloseable {
   }
 
   ServerHouse(Path folder, Duration idle, ProviderFactory factory) {
+    this(folder, idle, factory, serving -> Options.NONE, Map.of());
+  }
+
+  ServerHouse(
+      Path folder,
+      Duration idle,
+      Function<Serving, Options> options,
+      Map<String, String> settings) {
+    this(folder, idle, new MemoryProviderFactory(), options, settings);
+  }
+
+  /**
+   * @param settings of the engine, besides the usual
+   */
+  private ServerHouse(
+      Path folder,
+      Duration idle,
+      ProviderFactory factory,
+      Function<Serving, Options> options,
+      Map<String, String> settings) {
     Log log =
         new Log() {
           @Override
@@ -64,6 +89,10 @@ final class ServerHouse implements AutoCloseable {
             warnings.add(sentence);
           }
         };
+    List<FlagValue> flags = new ArrayList<>();
+    flags.add(new FlagValue("--set", "floor", "process"));
+    flags.add(new FlagValue("--set", "allow_process", "true"));
+    settings.forEach((key, value) -> flags.add(new FlagValue("--set", key, value)));
     InstantSource clock = InstantSource.system();
     Config config =
         ConfigReader.read(
@@ -71,9 +100,7 @@ final class ServerHouse implements AutoCloseable {
                     new Machine(1 << 30, 10_000, folder),
                     Optional.empty(),
                     Map.of(),
-                    List.of(
-                        new FlagValue("--set", "floor", "process"),
-                        new FlagValue("--set", "allow_process", "true")),
+                    flags,
                     List.of(factory.name())))
             .orThrow();
     ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
@@ -91,7 +118,18 @@ final class ServerHouse implements AutoCloseable {
     admin = key("admin", Scope.ADMIN);
     use = key("use", Scope.USE);
     read = key("read", Scope.READ);
-    routes = Api.routes(serving, keys, factory.name(), "test");
+    routes =
+        Api.routes(
+            serving,
+            keys,
+            factory.name(),
+            "test",
+            () -> {
+              looked.incrementAndGet();
+              return List.of(
+                  new SetupStep("machine", "kernel", true, "6.18", ""),
+                  new SetupStep("tool", "bwrap", false, "not installed", "apt install bubblewrap"));
+            });
     server =
         IsolaServer.open(
             new IsolaServer.Address("127.0.0.1", 0, idle),
@@ -99,6 +137,7 @@ final class ServerHouse implements AutoCloseable {
             new Gate(List.of("isola.example")),
             keys,
             requests::add,
+            options.apply(serving),
             log);
     serving.ready(new Serving.Parts(engine, registry, health));
   }

@@ -66,12 +66,32 @@ public final class Keys {
       Key.of("metrics.otlp.url", new Scalars.WebUrl(), Optional.empty());
   public static final Key<Duration> METRICS_OTLP_INTERVAL =
       Key.of("metrics.otlp.interval", new Durations(SECOND, HOUR), Duration.ofMinutes(1));
+  public static final Key<Optional<URI>> TRACES_OTLP_URL =
+      Key.of("traces.otlp.url", new Scalars.WebUrl(), Optional.empty());
   public static final Key<String> SERVER_HOST =
       Key.of("server.host", new Scalars.HostName(), "127.0.0.1");
   public static final Key<Long> SERVER_PORT =
       Key.of("server.port", new Scalars.Whole(0, 65_535), 7777L);
   public static final Key<List<String>> SERVER_DOMAINS =
       Key.of("server.domains", new Scalars.Domains(), List.of());
+  public static final Key<Optional<Path>> SERVER_TLS_CERT =
+      Key.of("server.tls.cert", new Scalars.PemFile(), Optional.empty());
+  public static final Key<Optional<Path>> SERVER_TLS_KEY =
+      Key.of("server.tls.key", new Scalars.PemFile(), Optional.empty());
+  public static final Key<Long> SERVER_RATE =
+      Key.of("server.rate.per_second", new Scalars.Whole(0, 1_000_000), 0L);
+  public static final Key<Long> SERVER_BURST =
+      Key.of("server.rate.burst", new Scalars.Whole(1, 1_000_000), 100L);
+  public static final Key<Long> SERVER_FAILURES =
+      Key.of("server.auth.failures", new Scalars.Whole(0, 1_000_000), 60L);
+  public static final Key<Long> SERVER_REQUESTS =
+      Key.of("server.concurrent.requests", new Scalars.Whole(0, 1_000_000), 1024L);
+  public static final Key<Long> SERVER_STREAMS =
+      Key.of("server.concurrent.streams", new Scalars.Whole(0, 1_000_000), 256L);
+  public static final Key<Boolean> SERVER_AUDIT =
+      Key.of("server.audit.enabled", new Scalars.Flag(), true);
+  public static final Key<Long> SERVER_AUDIT_SIZE =
+      Key.of("server.audit.size_mb", new Scalars.Whole(1, 1024), 16L);
   public static final Key<Path> DATA = Key.of("data", new Scalars.Folder(), Machine::data);
 
   public static final List<Key<?>> ALL =
@@ -95,9 +115,19 @@ public final class Keys {
           METRICS_PROMETHEUS,
           METRICS_OTLP_URL,
           METRICS_OTLP_INTERVAL,
+          TRACES_OTLP_URL,
           SERVER_HOST,
           SERVER_PORT,
           SERVER_DOMAINS,
+          SERVER_TLS_CERT,
+          SERVER_TLS_KEY,
+          SERVER_RATE,
+          SERVER_BURST,
+          SERVER_FAILURES,
+          SERVER_REQUESTS,
+          SERVER_STREAMS,
+          SERVER_AUDIT,
+          SERVER_AUDIT_SIZE,
           DATA);
 
   private Keys() {}

@@ -162,6 +162,23 @@ final class Scalars {
     }
   }
 
+  record PemFile() implements Kind<Optional<Path>> {
+    @Override
+    public Optional<Path> read(Object raw) throws Unreadable {
+      return Optional.of(new Folder().read(raw));
+    }
+
+    @Override
+    public String show(Optional<Path> value) {
+      return value.map(Path::toString).orElse("none");
+    }
+
+    @Override
+    public String words() {
+      return "path of a PEM file";
+    }
+  }
+
   /** A URL may hold a password, so it is a secret and its problems do not quote it. */
   record StoreUrl() implements Kind<Optional<Secret>> {
     private static final Pattern FORM = Pattern.compile("(jdbc:)?(sqlite|postgres|postgresql):.+");

@@ -45,6 +45,8 @@ final class MeterRecorder implements Recorder {
 
   private record BytesKey(String provider, Cargo cargo, Direction direction) {}
 
+  private record AnswerKey(String method, String route, int hundreds) {}
+
   private record ErrorKey(Deed deed, ErrorCode code) {}
 
   @Override
@@ -115,6 +117,16 @@ final class MeterRecorder implements Recorder {
               () -> provider(provider).and("kind", cargo.label(), "direction", direction.label()))
           .increment((double) bytes);
     }
+  }
+
+  @Override
+  public void answered(String method, String route, int status, long nanos) {
+    timer(
+            new AnswerKey(method, route, status / 100),
+            "isola.http.requests",
+            "Requests over HTTP, to the end of the answer",
+            () -> Tags.of("method", method, "route", route, "status", status / 100 + "xx"))
+        .record(nanos, TimeUnit.NANOSECONDS);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.config.Config;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -8,6 +9,8 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** The metrics of one engine: what is recorded, what is looked at, and who gets to see it. */
@@ -18,6 +21,7 @@ public final class Metrics implements AutoCloseable {
   private final List<MeterRegistry> registries;
   private final CompositeMeterRegistry all = new CompositeMeterRegistry();
   private final Recorder recorder;
+  private final List<LongSupplier> kept = new CopyOnWriteArrayList<>();
 
   private Metrics(List<MeterRegistry> registries) {
     this.registries = registries;
@@ -42,6 +46,12 @@ public final class Metrics implements AutoCloseable {
    */
   public void show(Supplier<Levels> levels, Collection<String> providers) {
     new Gauges(all, new Looked<>(levels, AGE, System::nanoTime)).register(providers);
+  }
+
+  /** Shows a count that somebody else keeps. */
+  public void count(String name, String words, LongSupplier count) {
+    kept.add(count); // a meter alone does not keep it
+    FunctionCounter.builder(name, count, LongSupplier::getAsLong).description(words).register(all);
   }
 
   /** Returns everything in the text format of Prometheus; empty text when config turned it off. */

@@ -23,5 +23,8 @@ final class NoRecorder implements Recorder {
   public void moved(String provider, Cargo cargo, Direction direction, long bytes) {}
 
   @Override
+  public void answered(String method, String route, int status, long nanos) {}
+
+  @Override
   public void failed(Deed deed, ErrorCode code) {}
 }

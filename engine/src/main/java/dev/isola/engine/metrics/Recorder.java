@@ -33,6 +33,13 @@ public interface Recorder {
 
   void moved(String provider, Cargo cargo, Direction direction, long bytes);
 
+  /**
+   * A request over HTTP was answered.
+   *
+   * @param route its template, never its path
+   */
+  void answered(String method, String route, int status, long nanos);
+
   /** A caller got an error. */
   void failed(Deed deed, ErrorCode code);
 }

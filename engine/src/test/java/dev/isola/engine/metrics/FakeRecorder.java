@@ -39,6 +39,11 @@ final class FakeRecorder implements Recorder {
   }
 
   @Override
+  public void answered(String method, String route, int status, long nanos) {
+    told.add("answered " + method + " " + route + " " + status);
+  }
+
+  @Override
   public void failed(Deed deed, ErrorCode code) {
     told.add("failed " + deed + " " + code);
   }

@@ -6,6 +6,7 @@ import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The whole table. A route that is not in here does not exist. */
@@ -18,10 +19,26 @@ public final class Api {
    */
   public static Routes routes(
       Serving serving, ApiKeys keys, String standardProvider, String version) {
+    return routes(serving, keys, standardProvider, version, List::of);
+  }
+
+  /**
+   * @param standardProvider for orders that name none
+   * @param version of this Isola
+   * @param machine looks at what this machine has and lacks, besides providers
+   */
+  public static Routes routes(
+      Serving serving,
+      ApiKeys keys,
+      String standardProvider,
+      String version,
+      Supplier<List<SetupStep>> machine) {
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
         Stream.of(
                 new SystemRoutes(serving, table::get, version).routes(),
+                new DocsRoutes().routes(),
+                new SetupRoutes(serving, machine).routes(),
                 new SandboxRoutes(serving, standardProvider).routes(),
                 new ExecRoutes(serving).routes(),
                 new ExecutionRoutes(serving).routes(),

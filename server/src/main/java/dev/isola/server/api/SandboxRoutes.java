@@ -179,6 +179,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
       order = order.withKey(exchange.header("Idempotency-Key").get());
     }
     Delivery delivery = serving.engine().create(order);
+    exchange.about(delivery.entry().id());
     exchange.json(delivery.repeated() ? 200 : 201, Answers.sandbox(delivery.entry()));
   }
 

@@ -1,6 +1,7 @@
 package dev.isola.server.route;
 
 import dev.isola.server.auth.ApiKey;
+import dev.isola.spi.SandboxId;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -80,6 +81,9 @@ public interface Exchange {
    * @throws dev.isola.spi.error.InvalidRequest when this is no such request
    */
   void webSocket(String protocol, WebSocket.Conversation conversation);
+
+  /** Says which sandbox it is about, where the path does not. */
+  void about(SandboxId sandbox);
 
   /** Returns true when the server is ending: streams that have no end of their own end then. */
   boolean ending();

@@ -89,6 +89,11 @@ public record Route(
         });
   }
 
+  /** Tells whether its answer goes on for as long as somebody reads it. */
+  public boolean streams() {
+    return answers.mediaType().equals("text/event-stream");
+  }
+
   public Route open() {
     return new Route(
         method, template, name, summary, Optional.empty(), parameters, body, answers, handler);

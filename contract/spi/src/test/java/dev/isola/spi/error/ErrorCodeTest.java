@@ -47,6 +47,7 @@ class ErrorCodeTest {
       SNAPSHOT_DAMAGED        Gone                 CALLER    410
       RESOURCE_LIMIT          LimitExceeded        RESOURCE  429
       DISK_FULL               LimitExceeded        RESOURCE  507
+      RATE_LIMITED            LimitExceeded        RESOURCE  429
       NOT_IMPLEMENTED         Unsupported          CALLER    501
       OUTCOME_UNKNOWN         OutcomeUnknown       PROVIDER  502
       PROVIDER_UNAVAILABLE    ProviderUnavailable  PROVIDER  503

@@ -1,0 +1,17 @@
+# Sourced by ./isola and by the launcher of a release: the JVM's flags for each command.
+
+# jvm_flags COMMAND: sets $kind and $flags. A server lives long; any other command wants to start
+# fast. The JVM never writes warnings between our lines; a server's JVM may report its errors.
+jvm_flags() {
+  flags='--enable-native-access=ALL-UNNAMED -Xlog:disable -Dslf4j.internal.verbosity=ERROR'
+  case $1 in
+  serve | bench | conformance | train-serve)
+    kind=server
+    flags="$flags -Xlog:all=error,aot*=off:stderr -XX:+UseSerialGC -XX:+UseCompactObjectHeaders -Xms16m"
+    ;;
+  *)
+    kind=cli
+    flags="$flags -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+    ;;
+  esac
+}

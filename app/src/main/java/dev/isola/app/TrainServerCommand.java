@@ -1,0 +1,153 @@
+package dev.isola.app;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Command;
+
+/**
+ * Serves itself, silently and in a folder of its own, while the JVM notes what it loads: the
+ * launcher makes the AOT cache of servers from this. What fails here does not matter.
+ */
+@Command(name = "train-serve", hidden = true, description = "Warm up the launcher's cache.")
+final class TrainServerCommand implements Action {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final int ROUNDS = 20;
+  private static final String KEY = "isk_for_this_training_run_only";
+  private static final Pattern URL = Pattern.compile("listening on (http://\\S+)");
+  private static final Pattern ID = Pattern.compile("\"id\":\"([^\"]+)\"");
+
+  private final Wiring wiring;
+
+  TrainServerCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    try {
+      Path data = Files.createTempDirectory("isola-train");
+      try {
+        serve(data);
+      } finally {
+        TrainCommand.remove(data);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return ExitCodes.OK;
+  }
+
+  private void serve(Path data) throws IOException, InterruptedException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    Map<String, String> env = new HashMap<>(wiring.host().env());
+    env.put("ISOLA_DATA", data.toString());
+    env.put("ISOLA_API_KEY", KEY);
+    Host host =
+        new Host(
+            InputStream.nullInputStream(),
+            out,
+            OutputStream.nullOutputStream(),
+            Host.Interactive.NONE,
+            env,
+            wiring.host().factories());
+    String[] words = {
+      "serve", "--port", "0", "--set", "floor=process", "--set", "provider=subprocess"
+    };
+    Thread server = Thread.ofPlatform().start(() -> Main.execute(words, host));
+    try {
+      String url = awaitUrl(out);
+      awaitReady(url);
+      lessons(url);
+    } finally {
+      server.interrupt();
+      server.join(PATIENCE);
+    }
+  }
+
+  private static String awaitUrl(ByteArrayOutputStream out)
+      throws IOException, InterruptedException {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (System.nanoTime() < end) {
+      Matcher found = URL.matcher(out.toString(StandardCharsets.UTF_8));
+      if (found.find()) {
+        return found.group(1);
+      }
+      Thread.sleep(20);
+    }
+    throw new IOException("the server did not start");
+  }
+
+  private static void awaitReady(String url) throws IOException, InterruptedException {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (ask(url, "GET", "/readyz", "").isEmpty() && System.nanoTime() < end) {
+      Thread.sleep(20);
+    }
+  }
+
+  private static void lessons(String url) throws IOException {
+    Matcher made = ID.matcher(ask(url, "POST", "/api/v1/sandboxes", "{\"ttlSeconds\":300}"));
+    if (!made.find()) {
+      return;
+    }
+    String sandbox = "/api/v1/sandboxes/" + made.group(1);
+    for (int i = 0; i < ROUNDS; i++) {
+      ask(url, "POST", sandbox + "/exec", "{\"command\":\"echo hello; cat\",\"stdin\":\"x\"}");
+      ask(url, "PUT", sandbox + "/files/content?path=a/b.txt", "hello");
+      ask(url, "GET", sandbox + "/files/content?path=a/b.txt", "");
+      ask(url, "GET", sandbox + "/files?path=.", "");
+      ask(url, "GET", sandbox, "");
+    }
+    Matcher started =
+        ID.matcher(ask(url, "POST", sandbox + "/executions", "{\"command\":\"echo hello\"}"));
+    if (started.find()) {
+      ask(url, "GET", sandbox + "/executions/" + started.group(1) + "/output", "");
+    }
+    for (String path :
+        new String[] {
+          "/api/v1/sandboxes", "/api/v1/openapi.json", "/metrics", "/api/v1/keys", "/nowhere"
+        }) {
+      ask(url, "GET", path, "");
+    }
+    ask(url, "POST", sandbox + "/exec", "{\"comand\":1}");
+    ask(url, "DELETE", sandbox, "");
+  }
+
+  /** Returns what is answered; nothing when it is an error. */
+  private static String ask(String url, String method, String path, String body)
+      throws IOException {
+    HttpURLConnection connection =
+        (HttpURLConnection) URI.create(url + path).toURL().openConnection();
+    connection.setRequestMethod(method);
+    connection.setRequestProperty("Authorization", "Bearer " + KEY);
+    connection.setReadTimeout((int) PATIENCE.toMillis());
+    if (!body.isEmpty()) {
+      connection.setDoOutput(true);
+      String type = method.equals("PUT") ? "application/octet-stream" : "application/json";
+      connection.setRequestProperty("Content-Type", type);
+      try (OutputStream out = connection.getOutputStream()) {
+        out.write(body.getBytes(StandardCharsets.UTF_8));
+      }
+    }
+    if (connection.getResponseCode() >= 400) {
+      return "";
+    }
+    try (InputStream in = connection.getInputStream()) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8) + " ";
+    }
+  }
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Measures how fast a server starts and what it weighs: bench/start.py [N] [-- COMMAND...]
+
+From the start of the process to the first 200 of /readyz, N times (10) with an empty data folder
+each, and the processor time until then, which a busy machine changes less; then its resident memory after ten idle seconds. COMMAND is ./isola serve by default.
+"""
+import http.client
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+words = sys.argv[1:]
+command = words[words.index("--") + 1:] if "--" in words else [os.path.join(root, "isola"), "serve"]
+count = int(words[0]) if words and words[0] != "--" else 10
+idle = 10
+
+
+def start():
+    """Returns the process, its data folder, the seconds until it was ready, those of processors."""
+    data = tempfile.mkdtemp(prefix="isola-start-")
+    begun = time.monotonic()
+    server = subprocess.Popen(
+        command + ["--port", "0", "--data", data],
+        env={**os.environ, "ISOLA_API_KEY": "isk_only_for_this_measurement"},
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    port = int(re.search(rb":(\d+)$", server.stdout.readline().strip()).group(1))
+    while True:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/readyz")
+        status = connection.getresponse().status
+        connection.close()
+        if status == 200:
+            return server, data, time.monotonic() - begun, spent(server.pid)
+        time.sleep(0.002)
+
+
+def end(server, data):
+    server.send_signal(signal.SIGTERM)
+    server.wait(30)
+    shutil.rmtree(data, ignore_errors=True)
+
+
+def spent(pid):
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)) / 1024
+
+
+end(*start()[:2])  # builds, and fills the page cache
+times, processor = [], []
+for i in range(count):
+    server, data, seconds, used = start()
+    times.append(seconds)
+    processor.append(used)
+    if i == count - 1:
+        time.sleep(idle)
+        memory = resident(server.pid)
+    end(server, data)
+print(f"ready: median {statistics.median(times):.3f} s, best {min(times):.3f} s, worst {max(times):.3f} s of {count}; "
+      f"processor time {statistics.median(processor):.2f} s; "
+      f"resident after {idle} s: {memory:.0f} MB")

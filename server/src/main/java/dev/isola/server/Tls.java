@@ -1,0 +1,140 @@
+package dev.isola.server;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
+
+/** A certificate with its chain and its private key. */
+public final class Tls {
+  private static final Pattern KEY =
+      Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
+
+  private final KeyStore store;
+
+  private Tls(KeyStore store) {
+    this.store = store;
+  }
+
+  /**
+   * Reads what config names; empty when it names nothing.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest when it names one without the other, or what cannot
+   *     be used
+   */
+  public static Optional<Tls> of(Optional<Path> certificate, Optional<Path> key) {
+    if (certificate.isEmpty() && key.isEmpty()) {
+      return Optional.empty();
+    }
+    if (certificate.isEmpty() || key.isEmpty()) {
+      throw refused("server.tls.cert and server.tls.key go together", "set both, or neither", null);
+    }
+    Certificate[] chain = chain(certificate.get());
+    return Optional.of(new Tls(store(chain, key(key.get(), chain[0]), key.get())));
+  }
+
+  private static Certificate[] chain(Path file) {
+    try {
+      Certificate[] chain =
+          CertificateFactory.getInstance("X.509")
+              .generateCertificates(new ByteArrayInputStream(read(file)))
+              .toArray(new Certificate[0]);
+      if (chain.length > 0) {
+        return chain;
+      }
+    } catch (GeneralSecurityException e) {
+      throw refused(file + " is no certificate in PEM", "name the certificate, then its chain", e);
+    }
+    throw refused(file + " has no certificate in it", "name the certificate, then its chain", null);
+  }
+
+  private static PrivateKey key(Path file, Certificate certificate) {
+    Matcher found = KEY.matcher(new String(read(file), StandardCharsets.ISO_8859_1));
+    String remedy =
+        "write it as PKCS #8 without a password: openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW";
+    if (!found.find()) {
+      throw refused(file + " has no private key in it that can be read", remedy, null);
+    }
+    try {
+      PrivateKey key =
+          KeyFactory.getInstance(certificate.getPublicKey().getAlgorithm())
+              .generatePrivate(
+                  new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(found.group(1))));
+      if (belong(certificate.getPublicKey(), key)) {
+        return key;
+      }
+    } catch (GeneralSecurityException | IllegalArgumentException e) {
+      throw refused(file + " is not the private key of the certificate", remedy, e);
+    }
+    throw refused(file + " is the private key of another certificate", "name its own", null);
+  }
+
+  /** Tells whether what one signs the other accepts; or else every handshake would fail later. */
+  private static boolean belong(PublicKey open, PrivateKey secret) throws GeneralSecurityException {
+    String algorithm =
+        switch (secret.getAlgorithm()) {
+          case "RSA" -> "SHA256withRSA";
+          case "EC" -> "SHA256withECDSA";
+          default -> secret.getAlgorithm();
+        };
+    byte[] text = "isola".getBytes(StandardCharsets.UTF_8);
+    Signature signing = Signature.getInstance(algorithm);
+    signing.initSign(secret);
+    signing.update(text);
+    Signature checking = Signature.getInstance(algorithm);
+    checking.initVerify(open);
+    checking.update(text);
+    return checking.verify(signing.sign());
+  }
+
+  private static KeyStore store(Certificate[] chain, PrivateKey key, Path file) {
+    try {
+      KeyStore store = KeyStore.getInstance("PKCS12");
+      store.load(null, null);
+      store.setKeyEntry("isola", key, new char[0], chain);
+      return store;
+    } catch (GeneralSecurityException | IOException e) {
+      throw refused(file + " and the certificate do not go together", "check both", e);
+    }
+  }
+
+  private static byte[] read(Path file) {
+    try {
+      return Files.readAllBytes(file);
+    } catch (IOException e) {
+      throw refused(file + " cannot be read", "check its name and rights", e);
+    }
+  }
+
+  private static SandboxException refused(
+      String what, String remedy, @org.jspecify.annotations.Nullable Exception cause) {
+    Fault fault = Fault.of(ErrorCode.INVALID_REQUEST, what, remedy);
+    return cause == null ? fault.exception() : fault.exception(cause);
+  }
+
+  SslContextFactory.Server factory() {
+    SslContextFactory.Server factory = new SslContextFactory.Server();
+    factory.setKeyStore(store);
+    factory.setKeyStorePassword("");
+    factory.setIncludeProtocols("TLSv1.3", "TLSv1.2");
+    return factory;
+  }
+}

@@ -1,0 +1,132 @@
+package dev.isola.server.api;
+
+import dev.isola.engine.Standing;
+import dev.isola.server.Serving;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.Health;
+import dev.isola.spi.Requirement;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/** Guided set-up: what is done on this machine, what is not, and the next step for each. */
+final class SetupRoutes {
+  /** Looking starts programs, so whoever asks again at once sees the same. */
+  private static final Duration AGE = Duration.ofSeconds(10);
+
+  private static final Shape STEP =
+      new Shape.Obj(
+          Field.needed(
+              "about",
+              new Shape.Choice(List.of("machine", "tool", "provider")),
+              "what kind of thing it is"),
+          Field.needed("name", Shapes.WORD, "the thing"),
+          Field.needed("done", Shapes.FLAG, "whether there is nothing left to do"),
+          Field.needed("detail", Shapes.TEXT, "what was found"),
+          Field.needed("fix", Shapes.TEXT, "what to do next; empty when there is nothing"));
+
+  private final Serving serving;
+  private final Supplier<List<SetupStep>> machine;
+  private final ReentrantLock lock = new ReentrantLock();
+  private List<SetupStep> seen = List.of();
+  private long seenAt = System.nanoTime() - AGE.toNanos();
+
+  /**
+   * @param machine looks at the machine and its programs; may take its time
+   */
+  SetupRoutes(Serving serving, Supplier<List<SetupStep>> machine) {
+    this.serving = serving;
+    this.machine = machine;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.of(
+                "GET",
+                "/api/sandbox/setup",
+                "getSetup",
+                "Guides through what this machine needs, what is left to do first.")
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("ready", Shapes.FLAG, "whether some provider works"),
+                        Field.needed(
+                            "providers", new Shape.ListOf(Shapes.WORD, 1000), "that work, by name"),
+                        Field.needed(
+                            "steps", new Shape.ListOf(STEP, 10_000), "what is not done first"))))
+            .by(this::answer));
+  }
+
+  private void answer(Exchange exchange) throws IOException {
+    List<Standing> standings = serving.parts().health().settled();
+    List<SetupStep> steps = new ArrayList<>();
+    standings.forEach(standing -> addTo(steps, standing));
+    steps.addAll(machine());
+    List<SetupStep> ordered = new ArrayList<>(steps.stream().filter(one -> !one.done()).toList());
+    steps.stream().filter(SetupStep::done).forEach(ordered::add);
+    List<String> working =
+        standings.stream().filter(Standing::healthy).map(Standing::name).sorted().toList();
+    exchange.json(
+        200,
+        Map.of(
+            "ready",
+            !working.isEmpty(),
+            "providers",
+            working,
+            "steps",
+            ordered.stream().map(SetupRoutes::json).toList()));
+  }
+
+  private List<SetupStep> machine() {
+    lock.lock();
+    try {
+      if (System.nanoTime() - seenAt >= AGE.toNanos()) {
+        seen = List.copyOf(machine.get());
+        seenAt = System.nanoTime();
+      }
+      return seen;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void addTo(List<SetupStep> steps, Standing standing) {
+    steps.add(
+        switch (standing.health()) {
+          case Health.Healthy(String detail) ->
+              new SetupStep("provider", standing.name(), true, detail, "");
+          case Health.Unhealthy(String reason, String fix) ->
+              new SetupStep("provider", standing.name(), false, reason, fix);
+        });
+    if (standing.info().isPresent()) {
+      for (Requirement each : standing.info().get().requirements()) {
+        if (!each.present()) {
+          String optional = each.necessary() ? "" : " (optional)";
+          String name = standing.name() + ": " + each.name();
+          String detail = each.detail() + optional;
+          steps.add(new SetupStep("provider", name, false, detail, each.fix()));
+        }
+      }
+    }
+  }
+
+  private static Map<String, Object> json(SetupStep step) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("about", step.about());
+    json.put("name", step.name());
+    json.put("done", step.done());
+    json.put("detail", step.detail());
+    json.put("fix", step.fix());
+    return json;
+  }
+}

@@ -1,0 +1,133 @@
+package dev.isola.server.audit;
+
+import static java.nio.file.StandardOpenOption.APPEND;
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import dev.isola.engine.Log;
+import dev.isola.server.JsonText;
+import dev.isola.server.Witness;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Writes a line of JSON for every request that changes something: who, what, about which sandbox,
+ * with what outcome. Nothing that a caller wrote is in it. A file that has grown is put aside; the
+ * oldest of those goes.
+ */
+public final class AuditLog implements Witness, AutoCloseable {
+  private static final int KEPT = 4;
+
+  private final Path file;
+  private final long largest;
+  private final InstantSource clock;
+  private final Log log;
+  private final ReentrantLock lock = new ReentrantLock();
+  private FileChannel channel;
+  private boolean failing;
+
+  private AuditLog(Path file, long largest, InstantSource clock, Log log) throws IOException {
+    this.file = file;
+    this.largest = largest;
+    this.clock = clock;
+    this.log = log;
+    channel = open(file);
+  }
+
+  /**
+   * @param largest bytes from which on a file is put aside
+   * @throws IOException when it cannot be written
+   */
+  public static AuditLog open(Path file, long largest, InstantSource clock, Log log)
+      throws IOException {
+    return new AuditLog(file, largest, clock, log);
+  }
+
+  private static FileChannel open(Path file) throws IOException {
+    return FileChannel.open(
+        file,
+        Set.of(CREATE, WRITE, APPEND),
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+  }
+
+  @Override
+  public void answered(Visited visited) {
+    if (!visited.changes()) {
+      return;
+    }
+    Map<String, Object> line = new LinkedHashMap<>();
+    line.put("at", clock.instant().toString());
+    line.put("key", visited.key());
+    line.put("action", visited.action());
+    visited.sandbox().ifPresent(id -> line.put("sandbox", id));
+    line.put("outcome", visited.code().orElse(visited.status() < 400 ? "ok" : "failed"));
+    line.put("status", visited.status());
+    line.put("requestId", visited.requestId());
+    line.put("remote", visited.remote());
+    ByteArrayOutputStream text = new ByteArrayOutputStream();
+    text.writeBytes(JsonText.of(line));
+    text.write('\n');
+    write(ByteBuffer.wrap(text.toByteArray()));
+  }
+
+  private void write(ByteBuffer line) {
+    lock.lock();
+    try {
+      if (channel.size() >= largest) {
+        putAside();
+      }
+      while (line.hasRemaining()) {
+        channel.write(line);
+      }
+      failing = false;
+    } catch (IOException e) {
+      // A full disk is no reason to refuse who wants to remove something; it is told once.
+      if (!failing) {
+        log.warning("the audit log cannot be written: " + e.getMessage());
+      }
+      failing = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void putAside() throws IOException {
+    for (int i = KEPT - 1; i >= 0; i--) {
+      try {
+        Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
+      } catch (NoSuchFileException e) {
+        // There have not been so many yet.
+      }
+    }
+    channel.close();
+    channel = open(file);
+  }
+
+  private Path numbered(int number) {
+    return number == 0 ? file : file.resolveSibling(file.getFileName() + "." + number);
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      channel.close();
+    } catch (IOException e) {
+      log.warning("the audit log cannot be closed: " + e.getMessage());
+    } finally {
+      lock.unlock();
+    }
+  }
+}

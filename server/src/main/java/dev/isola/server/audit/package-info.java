@@ -1,0 +1,5 @@
+/** Who did what, written down. */
+@NullMarked
+package dev.isola.server.audit;
+
+import org.jspecify.annotations.NullMarked;

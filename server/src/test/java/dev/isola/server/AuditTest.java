@@ -1,0 +1,165 @@
+package dev.isola.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.engine.Log;
+import dev.isola.server.audit.AuditLog;
+import dev.isola.server.limit.Limits;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Who did what is written down: every change, by name, and nothing that a caller wrote. */
+class AuditTest {
+  private static final Log QUIET =
+      new Log() {
+        @Override
+        public void info(String sentence) {}
+
+        @Override
+        public void warning(String sentence) {
+          throw new AssertionError(sentence);
+        }
+      };
+
+  @TempDir Path folder;
+  private AuditLog audit;
+  private ServerHouse house;
+
+  @BeforeEach
+  void open() throws IOException {
+    audit = AuditLog.open(file(), 1 << 20, InstantSource.system(), QUIET);
+    house =
+        new ServerHouse(
+            folder,
+            Duration.ofSeconds(30),
+            serving -> new Options(Optional.empty(), Limits.NONE, List.of(audit), Optional::empty),
+            Map.of());
+  }
+
+  @AfterEach
+  void close() {
+    house.close();
+    audit.close();
+  }
+
+  private Path file() {
+    return folder.resolve("audit.jsonl");
+  }
+
+  private List<Map<String, Object>> lines() throws IOException {
+    try (Stream<String> lines = Files.lines(file())) {
+      return lines
+          .map(
+              line -> new JsonMapper().readValue(line, new TypeReference<Map<String, Object>>() {}))
+          .toList();
+    }
+  }
+
+  /** A line is written when the answer has gone out. */
+  private List<Map<String, Object>> lines(int count) {
+    await().atMost(Duration.ofSeconds(10)).until(() -> lines().size() >= count);
+    try {
+      return lines();
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void everyChangeIsALineWithWhoAndWhatAndHowItEnded() throws IOException {
+    Client use = house.client(house.use);
+    String id = use.post("/api/v1/sandboxes", "{}").field("id");
+    use.get("/api/v1/sandboxes/" + id);
+    Client.Answer exec = use.post("/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"true\"}");
+    house.client(house.read).delete("/api/v1/sandboxes/" + id);
+    use.delete("/api/v1/sandboxes/nobody");
+    use.delete("/api/v1/sandboxes/" + id);
+
+    List<Map<String, Object>> lines = lines(5);
+    assertThat(lines).hasSize(5);
+    assertThat(lines)
+        .extracting(line -> line.get("key") + " " + line.get("action") + " " + line.get("outcome"))
+        .containsExactlyInAnyOrder(
+            "use createSandbox ok",
+            "use exec ok",
+            "read destroySandbox FORBIDDEN",
+            "use destroySandbox SANDBOX_NOT_FOUND",
+            "use destroySandbox ok");
+    assertThat(lines.getFirst()).containsEntry("sandbox", id).containsEntry("status", 201);
+    assertThat(lines.get(1))
+        .containsEntry("requestId", exec.headers().get("x-request-id"))
+        .containsEntry("remote", "127.0.0.1")
+        .containsKey("at");
+  }
+
+  @Test
+  void nothingThatACallerWroteIsInIt() throws IOException {
+    Client client = house.client();
+    String id = client.post("/api/v1/sandboxes", "{\"env\":{\"TOKEN\":\"hunter1\"}}").field("id");
+    client.post("/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"echo hunter2\"}");
+    client.put(
+        "/api/v1/sandboxes/" + id + "/files/content?path=hunter3", "hunter4".getBytes(UTF_8));
+    String made = client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").field("key");
+    client.delete("/api/v1/keys/" + made);
+    client.delete("/api/v1/sandboxes/hunter-5");
+    house.client("isk_hunter6").delete("/api/v1/sandboxes/" + id);
+
+    assertThat(lines(6)).hasSize(6);
+    assertThat(Files.readString(file()))
+        .contains("writeFile", "makeKey", "revokeKey")
+        .doesNotContain("hunter", "isk_", house.admin, made);
+    assertThat(house.requests.toString()).doesNotContain("hunter", "isk_", house.admin, made);
+    assertThat(house.warnings.toString()).doesNotContain("hunter", "isk_", house.admin, made);
+  }
+
+  @Test
+  void onlyItsOwnerMayReadIt() throws IOException {
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
+        .isEqualTo("rw-------");
+  }
+
+  @Test
+  void aFileThatHasGrownIsPutAsideAndTheOldestGoes() throws IOException {
+    Path other = folder.resolve("small.jsonl");
+    Witness.Visited visited =
+        new Witness.Visited(
+            "1", "POST", "exec", "/x", 200, Optional.empty(), 1, "me", "::1", Optional.empty());
+    try (AuditLog small = AuditLog.open(other, 300, InstantSource.system(), QUIET)) {
+      for (int i = 0; i < 100; i++) {
+        small.answered(visited);
+      }
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      List<String> names =
+          files
+              .map(path -> path.getFileName().toString())
+              .filter(name -> name.startsWith("small"))
+              .sorted()
+              .toList();
+      assertThat(names)
+          .containsExactly(
+              "small.jsonl", "small.jsonl.1", "small.jsonl.2", "small.jsonl.3", "small.jsonl.4");
+    }
+    assertThat(Files.size(folder.resolve("small.jsonl.1"))).isBetween(300L, 600L);
+    assertThat(
+            PosixFilePermissions.toString(
+                Files.getPosixFilePermissions(folder.resolve("small.jsonl.4"))))
+        .isEqualTo("rw-------");
+  }
+}
