@@ -125,10 +125,7 @@ class PreviewTest {
     assertThat(nobody.get(prefix() + "/").text()).isEqualTo("hello");
     assertThat(byHost(nobody, "/", Map.of("Origin", "http://elsewhere.example")).status())
         .isEqualTo(200);
-    assertThat(
-            nobody
-                .send("GET", ports() + "/1/", Map.of(), new byte[0])
-                .status())
+    assertThat(nobody.send("GET", ports() + "/1/", Map.of(), new byte[0]).status())
         .as("another port")
         .isEqualTo(401);
 
@@ -146,9 +143,7 @@ class PreviewTest {
     assertThat(link.text()).isEqualTo("hello");
     String page = "http://" + host();
     assertThat(
-            client
-                .send("GET", "/api/v1/sandboxes", Map.of("Origin", page), new byte[0])
-                .status())
+            client.send("GET", "/api/v1/sandboxes", Map.of("Origin", page), new byte[0]).status())
         .isEqualTo(403);
     for (String odd :
         List.of(
@@ -243,11 +238,13 @@ class PreviewTest {
     String other = "1-" + id + ".localhost";
     assertThat(byHost(nobody, "/", Map.of("Host", other, "Cookie", shown)).status()).isEqualTo(401);
     assertThat(byHost(nobody, "/" + query, Map.of("Host", other)).status()).isEqualTo(401);
-    assertThat(nobody.send("GET", "/api/v1/sandboxes", Map.of("Cookie", shown), new byte[0]).status())
+    assertThat(
+            nobody.send("GET", "/api/v1/sandboxes", Map.of("Cookie", shown), new byte[0]).status())
         .isEqualTo(401);
     assertThat(byHost(nobody, "/" + query + "x", Map.of()).status()).isEqualTo(401);
 
-    String path = client.post(prefix() + "/link", "{\"ttlSeconds\":60,\"form\":\"path\"}").field("url");
+    String path =
+        client.post(prefix() + "/link", "{\"ttlSeconds\":60,\"form\":\"path\"}").field("url");
     Client.Answer byPath = nobody.get(path.substring(path.indexOf("/api/")));
     assertThat(byPath.status()).isEqualTo(303);
     assertThat(byPath.headers()).containsEntry("location", prefix() + "/");
@@ -278,12 +275,10 @@ class PreviewTest {
       assertThat(user.get("/api/v1/sandboxes/" + other + "/ports/" + site.port() + "/").status())
           .isEqualTo(401);
       // What would outlive it needs a key.
-      assertThat(
-              user.post(mine + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":9}").status())
+      assertThat(user.post(mine + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":9}").status())
           .isEqualTo(403);
       assertThat(user.post(prefix() + "/link", "{\"ttlSeconds\":9}").status()).isEqualTo(403);
-      assertThat(
-              user.send("PUT", prefix(), Map.of(), "{\"public\":true}".getBytes(UTF_8)).status())
+      assertThat(user.send("PUT", prefix(), Map.of(), "{\"public\":true}".getBytes(UTF_8)).status())
           .isEqualTo(403);
 
       assertThat(house.client(preview).get(mine).status()).isEqualTo(403);
@@ -386,7 +381,9 @@ class PreviewTest {
                     + "\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
                     + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
                 .getBytes(UTF_8))) {
-      assertThat(new String(open.body().readAllBytes(), UTF_8)).endsWith("0||").contains("abc", "de");
+      assertThat(new String(open.body().readAllBytes(), UTF_8))
+          .endsWith("0||")
+          .contains("abc", "de");
     }
     assertThat(site.lastHead()).contains("Transfer-Encoding: chunked");
   }
@@ -454,7 +451,13 @@ class PreviewTest {
     }
     // h2c is between two ends of one connection.
     site.answers(HELLO);
-    client.open("GET", "/", Map.of("Connection", "Upgrade", "Upgrade", "h2c", "Host", host()), new byte[0]).close();
+    client
+        .open(
+            "GET",
+            "/",
+            Map.of("Connection", "Upgrade", "Upgrade", "h2c", "Host", host()),
+            new byte[0])
+        .close();
     await().atMost(SOON).until(() -> !site.heads().isEmpty());
     assertThat(site.lastHead()).doesNotContain("h2c");
   }

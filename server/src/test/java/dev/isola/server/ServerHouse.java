@@ -21,6 +21,9 @@ import dev.isola.spi.ProviderFactory;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -81,7 +84,7 @@ final class ServerHouse implements AutoCloseable {
         Registry.open(
             List.of(factory),
             config.providers(),
-            name -> new ProviderContext(new InstanceId("house"), folder.resolve(name), clock),
+            name -> new ProviderContext(new InstanceId("house"), made(folder, name), clock),
             clock,
             log);
     health =
@@ -101,6 +104,14 @@ final class ServerHouse implements AutoCloseable {
             requests::add,
             log);
     serving.ready(new Serving.Parts(engine, registry, health));
+  }
+
+  private static Path made(Path folder, String name) {
+    try {
+      return Files.createDirectories(folder.resolve(name));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** A house that is opened again has keys of these names. */

@@ -122,7 +122,8 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
       offset += bytes.length;
     } else if (next instanceof String words && words.contains("\"offset\"")) {
       offset =
-          ((Number) JSON.readValue(words, new TypeReference<Map<String, Object>>() {}).get("offset"))
+          ((Number)
+                  JSON.readValue(words, new TypeReference<Map<String, Object>>() {}).get("offset"))
               .longValue();
     }
     return next == null ? CLOSED : next;

@@ -41,8 +41,7 @@ class TerminalTest {
   }
 
   private static ServerHouse house() {
-    return new ServerHouse(
-        folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+    return new ServerHouse(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
   }
 
   @AfterAll
@@ -118,10 +117,13 @@ class TerminalTest {
 
   @Test
   void tellsWhatIsKeptNoLonger() throws Exception {
-    String execution = start("stty -echo raw; head -c 3000000 /dev/zero | tr '\\\\\\\\0' x; read a");
+    String execution =
+        start("stty -echo raw; head -c 3000000 /dev/zero | tr '\\\\\\\\0' x; read a");
     await()
         .atMost(SOON)
-        .until(() -> ((Number) client.get(execution).json().get("endOffset")).longValue() >= 3_000_000);
+        .until(
+            () ->
+                ((Number) client.get(execution).json().get("endOffset")).longValue() >= 3_000_000);
     try (Talk talk = Talk.open(client, execution + "/terminal?offset=10")) {
       assertThat(talk.text()).containsEntry("type", "attached").containsEntry("offset", 10);
       Map<String, Object> gap = talk.text();
@@ -186,7 +188,8 @@ class TerminalTest {
                 Talk.open(
                     client.port(),
                     execution + "/terminal",
-                    Map.of("Authorization", "Bearer " + client.key(), "Origin", "http://evil.example"),
+                    Map.of(
+                        "Authorization", "Bearer " + client.key(), "Origin", "http://evil.example"),
                     List.of("isola.terminal.v1")))
         .hasCauseInstanceOf(WebSocketHandshakeException.class);
     Client.Answer plain =
@@ -245,7 +248,8 @@ class TerminalTest {
 
   @Test
   void aTerminalAndAStreamLoseNothingWhenTheServerIsStartedAgain() throws Exception {
-    String command = "stty -echo raw; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); [ $i -eq 1000 ] && sleep 1; echo line $i of many; done; read a";
+    String command =
+        "stty -echo raw; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); [ $i -eq 1000 ] && sleep 1; echo line $i of many; done; read a";
     String execution = start(command);
     Talk first = Talk.open(client, execution + "/terminal");
     first.until("line 100 of many");
