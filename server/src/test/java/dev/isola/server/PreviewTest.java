@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
@@ -285,11 +286,9 @@ class PreviewTest {
       for (int i = 0; i < preview.length(); i++) {
         char wrong = preview.charAt(i) == 'A' ? 'B' : 'A';
         String bad = preview.substring(0, i) + wrong + preview.substring(i + 1);
-        if (!same(preview, bad)) {
-          assertThat(byHost(nobody, "/", Map.of("X-Isola-Token", bad)).status())
-              .as(i + " of " + preview)
-              .isEqualTo(401);
-        }
+        assertThat(byHost(nobody, "/", Map.of("X-Isola-Token", bad)).status())
+            .as(i + " of " + preview)
+            .isEqualTo(401);
       }
     } finally {
       client.delete("/api/v1/sandboxes/" + other + "?force=true");
@@ -305,18 +304,6 @@ class PreviewTest {
                     0,
                     house.keys.tokens().in(-1)));
     assertThat(house.client(late).get("/api/v1/sandboxes/" + id).status()).isEqualTo(401);
-  }
-
-  /** The last digit of Base64 has bits that mean nothing. */
-  private static boolean same(String one, String other) {
-    try {
-      return java.util.Arrays.equals(
-              java.util.Base64.getUrlDecoder().decode(one.substring(one.indexOf('.') + 1)),
-              java.util.Base64.getUrlDecoder().decode(other.substring(other.indexOf('.') + 1)))
-          && one.substring(0, one.indexOf('.')).equals(other.substring(0, other.indexOf('.')));
-    } catch (RuntimeException e) {
-      return false;
-    }
   }
 
   @Test
@@ -403,19 +390,24 @@ class PreviewTest {
 
   @Test
   void aStreamArrivesPieceByPieceAndEndsWithItsReader() throws Exception {
+    CountDownLatch first = new CountDownLatch(1);
     CountDownLatch next = new CountDownLatch(1);
     AtomicBoolean noticed = new AtomicBoolean();
     site.does(
         (head, in, out) -> {
           out.write(
               ("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                      + "Transfer-Encoding: chunked\r\n\r\n5\r\none\n\n\r\n")
+                      + "Transfer-Encoding: chunked\r\n\r\n")
                   .getBytes(UTF_8));
+          first.await(30, TimeUnit.SECONDS);
+          out.write("5\r\none\n\n\r\n".getBytes(UTF_8));
           next.await(30, TimeUnit.SECONDS);
           out.write("5\r\ntwo\n\n\r\n".getBytes(UTF_8));
           noticed.set(in.read() < 0); // silent from now on
         });
     try (Client.Open open = client.open("GET", prefix() + "/", Map.of(), new byte[0])) {
+      assertThat(open.headers()).containsEntry("content-type", "text/event-stream");
+      first.countDown();
       InputStream body = open.body();
       assertThat(new String(body.readNBytes(5), UTF_8)).isEqualTo("one\n\n");
       next.countDown();
@@ -494,7 +486,8 @@ class PreviewTest {
             "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n",
             "HTTP/1.1 100 Continue\r\n\r\n".repeat(20),
             "HTTP/1.1 200 OK\r\nX: " + "y".repeat(70_000) + "\r\n\r\n",
-            "HTTP/1.1 200 OK\r\n" + "a: b\r\n".repeat(300) + "\r\n")) {
+            "HTTP/1.1 200 OK\r\n" + "a: b\r\n".repeat(300) + "\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")) {
       site.answers(odd);
       Client.Answer answer = client.get(prefix() + "/");
       assertThat(answer.status()).as(odd.substring(0, Math.min(80, odd.length()))).isEqualTo(502);
@@ -513,8 +506,11 @@ class PreviewTest {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhalf",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalfmore\r\n0\r\n\r\n")) {
       site.answers(cut);
-      org.assertj.core.api.Assertions.assertThatThrownBy(() -> client.get(prefix() + "/"))
-          .as(cut)
+      assertThatThrownBy(
+              () -> {
+                Client.Answer answer = client.get(prefix() + "/");
+                throw new AssertionError(cut + ": " + answer.status() + " " + answer.text());
+              })
           .isInstanceOf(IOException.class);
     }
   }

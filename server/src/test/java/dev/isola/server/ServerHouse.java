@@ -22,6 +22,9 @@ import dev.isola.spi.ProviderFactory;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -108,7 +111,7 @@ final class ServerHouse implements AutoCloseable {
         Registry.open(
             List.of(factory),
             config.providers(),
-            name -> new ProviderContext(new InstanceId("house"), folder.resolve(name), clock),
+            name -> new ProviderContext(new InstanceId("house"), made(folder, name), clock),
             clock,
             log);
     health =
@@ -140,6 +143,14 @@ final class ServerHouse implements AutoCloseable {
             options.apply(serving),
             log);
     serving.ready(new Serving.Parts(engine, registry, health));
+  }
+
+  private static Path made(Path folder, String name) {
+    try {
+      return Files.createDirectories(folder.resolve(name));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** A house that is opened again has keys of these names. */
