@@ -22,6 +22,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.http.HttpException;
 import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.HttpStream;
@@ -210,6 +211,9 @@ record JettyExchange(
     fields.remove("X-Content-Type-Options");
     headers.stream().map(Header::name).distinct().forEach(fields::remove);
     headers.forEach(one -> fields.add(one.name(), one.value()));
+    if (request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_1_1) {
+      fields.remove("Transfer-Encoding"); // is not known there
+    }
     return Content.Sink.asOutputStream(response);
   }
 

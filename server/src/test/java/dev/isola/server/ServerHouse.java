@@ -21,6 +21,9 @@ import dev.isola.spi.ProviderFactory;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -81,16 +84,16 @@ final class ServerHouse implements AutoCloseable {
         Registry.open(
             List.of(factory),
             config.providers(),
-            name -> new ProviderContext(new InstanceId("house"), folder.resolve(name), clock),
+            name -> new ProviderContext(new InstanceId("house"), made(folder, name), clock),
             clock,
             log);
     health =
         HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
     engine = Engine.open(config, ledger, registry, health, clock, log);
     keys = ApiKeys.open(ledger.settings(), Optional.empty(), clock);
-    admin = keys.make("admin", Scope.ADMIN).secret();
-    use = keys.make("use", Scope.USE).secret();
-    read = keys.make("read", Scope.READ).secret();
+    admin = key("admin", Scope.ADMIN);
+    use = key("use", Scope.USE);
+    read = key("read", Scope.READ);
     routes = Api.routes(serving, keys, factory.name(), "test");
     server =
         IsolaServer.open(
@@ -101,6 +104,20 @@ final class ServerHouse implements AutoCloseable {
             requests::add,
             log);
     serving.ready(new Serving.Parts(engine, registry, health));
+  }
+
+  private static Path made(Path folder, String name) {
+    try {
+      return Files.createDirectories(folder.resolve(name));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A house that is opened again has keys of these names. */
+  private String key(String name, Scope scope) {
+    keys.revoke(name);
+    return keys.make(name, scope).secret();
   }
 
   Client client() {

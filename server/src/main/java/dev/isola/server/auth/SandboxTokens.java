@@ -55,8 +55,8 @@ public final class SandboxTokens {
             + token.port()
             + " "
             + token.expiresAt().getEpochSecond();
-    byte[] bytes = claims.getBytes(StandardCharsets.US_ASCII);
-    return PREFIX + text(bytes) + "." + text(mac(bytes));
+    String text = text(claims.getBytes(StandardCharsets.US_ASCII));
+    return PREFIX + text + "." + signature(text);
   }
 
   /** Reads a token; empty when it is not one of ours, or not any more. */
@@ -65,16 +65,11 @@ public final class SandboxTokens {
     if (!text.startsWith(PREFIX) || dot < 0 || text.length() > LONGEST) {
       return Optional.empty();
     }
-    byte[] claims;
-    byte[] signed;
-    try {
-      claims = Base64.getUrlDecoder().decode(text.substring(PREFIX.length(), dot));
-      signed = Base64.getUrlDecoder().decode(text.substring(dot + 1));
-    } catch (IllegalArgumentException e) {
-      return Optional.empty();
-    }
-    return MessageDigest.isEqual(mac(claims), signed)
-        ? read(new String(claims, StandardCharsets.US_ASCII))
+    String claims = text.substring(PREFIX.length(), dot);
+    byte[] shown = text.substring(dot + 1).getBytes(StandardCharsets.UTF_8);
+    byte[] good = signature(claims).getBytes(StandardCharsets.UTF_8);
+    return MessageDigest.isEqual(good, shown)
+        ? read(new String(Base64.getUrlDecoder().decode(claims), StandardCharsets.US_ASCII))
         : Optional.empty();
   }
 
@@ -103,11 +98,12 @@ public final class SandboxTokens {
     return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
   }
 
-  private byte[] mac(byte[] claims) {
+  /** Signs the text and not what it means: it can be written in one way only. */
+  private String signature(String claims) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(new SecretKeySpec(secret(), ALGORITHM));
-      return mac.doFinal(claims);
+      return text(mac.doFinal(claims.getBytes(StandardCharsets.UTF_8)));
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every Java has " + ALGORITHM, e);
     }

@@ -6,6 +6,7 @@ import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One request on its way to a port of a sandbox and back. Bodies pass in pieces, both ways at once;
@@ -104,18 +106,34 @@ final class Forwarding {
           Header.first(head.headers(), "Content-Length")
               .filter(any -> head.status() != 204)
               .ifPresent(length -> headers.add(new Header("Content-Length", length)));
-      // Whether the client is still there was looked for by reading, so nothing may follow.
+      // Whether the client is still there was looked for by reading, so nothing may follow. In
+      // chunks nevertheless: an end that came too early has to be told from a good one.
       case AnswerHead.Framing.Chunked(), AnswerHead.Framing.UntilTheEnd() ->
-          headers.add(new Header("Connection", "close"));
+          headers.addAll(
+              List.of(
+                  new Header("Connection", "close"), new Header("Transfer-Encoding", "chunked")));
     }
     AnswerBody body = new AnswerBody(in, framing);
     byte[] buffer = new byte[BUFFER];
-    try (OutputStream out = exchange.begin(head.status(), headers)) {
-      for (int read = body.read(buffer); read >= 0; read = body.read(buffer)) {
-        out.write(buffer, 0, read);
-      }
+    // Closed only when all of it came: otherwise the client would take a part for the whole.
+    OutputStream out = exchange.begin(head.status(), headers);
+    if (!(framing instanceof AnswerHead.Framing.Exactly)) {
+      out.flush(); // its first byte may be long in coming
     }
+    for (int read = first(body, buffer); read >= 0; read = body.read(buffer)) {
+      out.write(buffer, 0, read);
+    }
+    out.close();
     return false;
+  }
+
+  /** While nothing was sent the client can still be told what is wrong. */
+  private int first(AnswerBody body, byte[] buffer) throws IOException {
+    try {
+      return body.read(buffer);
+    } catch (BadAnswer | EOFException e) {
+      throw bad(e.getMessage());
+    }
   }
 
   private void upload(PortDialing.Connection connection, Patience watch) {
@@ -184,7 +202,7 @@ final class Forwarding {
     return bad(why.getMessage() == null ? "the connection was lost" : why.getMessage());
   }
 
-  private SandboxException bad(String why) {
+  private SandboxException bad(@Nullable String why) {
     return Fault.of(
             ErrorCode.OUTCOME_UNKNOWN,
             "what listens on port " + port + " gave no answer of HTTP/1.1: " + why,

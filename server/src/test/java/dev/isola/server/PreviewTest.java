@@ -1,0 +1,591 @@
+package dev.isola.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A1, A3: ports of sandboxes as web sites. The subprocess provider shares the host's loopback, so
+ * that a site of the test can be as odd as it likes behind a real agent.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class PreviewTest {
+  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final String HELLO =
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: text/html\r\n\r\nhello";
+
+  @TempDir static Path folder;
+  private ServerHouse house;
+  private Client client;
+  private Client nobody;
+  private Site site;
+  private String id;
+
+  @BeforeAll
+  void open() throws IOException {
+    house = new ServerHouse(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+    client = house.client();
+    nobody = house.client("");
+    id = client.post("/api/v1/sandboxes", "{}").field("id");
+    site = new Site();
+  }
+
+  @AfterAll
+  void close() throws IOException {
+    site.close();
+    client.delete("/api/v1/sandboxes/" + id + "?force=true");
+    house.close();
+  }
+
+  @BeforeEach
+  void quiet() {
+    site.answers(HELLO);
+    house.warnings.clear();
+  }
+
+  private String ports() {
+    return "/api/v1/sandboxes/" + id + "/ports";
+  }
+
+  private String prefix() {
+    return ports() + "/" + site.port();
+  }
+
+  private String host() {
+    return site.port() + "-" + id + ".localhost:" + client.port();
+  }
+
+  private Client.Answer byHost(Client who, String path, Map<String, String> more)
+      throws IOException {
+    Map<String, String> headers = new HashMap<>(Map.of("Host", host()));
+    headers.putAll(more);
+    return who.send("GET", path, headers, new byte[0]);
+  }
+
+  @Test
+  void isSeenByHostAndByPathWithAKey() throws IOException {
+    Client.Answer host = byHost(client, "/a/b%20c?d=e&f", Map.of());
+    assertThat(host.status()).as(host.text()).isEqualTo(200);
+    assertThat(host.text()).isEqualTo("hello");
+    assertThat(host.headers())
+        .containsEntry("content-type", "text/html")
+        .doesNotContainKeys("content-security-policy", "cache-control");
+    assertThat(site.lastHead())
+        .startsWith("GET /a/b%20c?d=e&f HTTP/1.1\r\n")
+        .contains("Host: " + host() + "\r\n", "X-Forwarded-Host: " + host())
+        .contains("X-Forwarded-Proto: http\r\n", "X-Forwarded-For: 127.0.0.1\r\n")
+        .doesNotContain("X-Forwarded-Prefix");
+
+    Client.Answer path = client.get(prefix() + "/a?b=c");
+    assertThat(path.text()).isEqualTo("hello");
+    assertThat(path.headers())
+        .containsEntry("content-security-policy", "sandbox allow-scripts allow-forms allow-popups");
+    assertThat(site.lastHead())
+        .startsWith("GET /a?b=c HTTP/1.1\r\n")
+        .contains("X-Forwarded-Prefix: " + prefix() + "\r\n");
+    assertThat(client.get(prefix() + "/").status()).isEqualTo(200);
+    assertThat(site.lastHead()).startsWith("GET / HTTP/1.1\r\n");
+  }
+
+  @Test
+  void isPrivateUntilSomebodyOpensIt() throws IOException {
+    assertThat(byHost(nobody, "/", Map.of()).status()).isEqualTo(401);
+    assertThat(nobody.get(prefix() + "/").status()).isEqualTo(401);
+    assertThat(byHost(house.client(house.read), "/", Map.of()).status()).isEqualTo(403);
+    assertThat(site.heads()).isEmpty();
+
+    Client.Answer opened =
+        client.send("PUT", prefix(), Map.of(), "{\"public\":true}".getBytes(UTF_8));
+    assertThat(opened.json()).containsEntry("public", true).containsEntry("port", site.port());
+    assertThat(client.get(ports()).list("ports")).hasSize(1);
+    assertThat(byHost(nobody, "/", Map.of()).text()).isEqualTo("hello");
+    assertThat(nobody.get(prefix() + "/").text()).isEqualTo("hello");
+    assertThat(byHost(nobody, "/", Map.of("Origin", "http://elsewhere.example")).status())
+        .isEqualTo(200);
+    assertThat(nobody.send("GET", ports() + "/1/", Map.of(), new byte[0]).status())
+        .as("another port")
+        .isEqualTo(401);
+
+    client.send("PUT", prefix(), Map.of(), "{\"public\":false}".getBytes(UTF_8));
+    assertThat(byHost(nobody, "/", Map.of()).status()).isEqualTo(401);
+    assertThat(client.get(ports()).list("ports")).isEmpty();
+  }
+
+  @Test
+  void aPreviewsHostIsNeverTheApi() throws IOException {
+    assertThat(byHost(client, "/api/v1/sandboxes", Map.of()).text()).isEqualTo("hello");
+    assertThat(site.lastHead()).startsWith("GET /api/v1/sandboxes HTTP/1.1\r\n");
+    Client.Answer link =
+        client.send("POST", "/link", Map.of("Host", host()), "{\"ttlSeconds\":5}".getBytes(UTF_8));
+    assertThat(link.text()).isEqualTo("hello");
+    String page = "http://" + host();
+    assertThat(
+            client.send("GET", "/api/v1/sandboxes", Map.of("Origin", page), new byte[0]).status())
+        .isEqualTo(403);
+    for (String odd :
+        List.of(
+            site.port() + "-" + id + ".evil.example",
+            site.port() + "-" + id + ".x.localhost",
+            "x." + host(),
+            site.port() + "-BOX_.localhost",
+            "123456-" + id + ".localhost",
+            "-" + id + ".localhost")) {
+      assertThat(client.send("GET", "/", Map.of("Host", odd), new byte[0]).status())
+          .as(odd)
+          .isEqualTo(403);
+    }
+    assertThat(
+            client
+                .send(
+                    "GET",
+                    "/",
+                    Map.of("Host", site.port() + "-" + id + ".isola.example"),
+                    new byte[0])
+                .text())
+        .as("a domain of ours")
+        .isEqualTo("hello");
+    assertThat(byHost(client, "/", Map.of("Origin", page)).status()).isEqualTo(200);
+    assertThat(byHost(client, "/", Map.of("Origin", "http://1-other.localhost")).status())
+        .isEqualTo(403);
+  }
+
+  @Test
+  void noSecretOfOursReachesASandbox() throws IOException {
+    String token = token("preview");
+    byHost(nobody, "/", Map.of("Authorization", "Bearer " + client.key()));
+    assertThat(site.lastHead()).doesNotContainIgnoringCase("authorization");
+    byHost(nobody, "/", Map.of("X-Isola-Token", token));
+    assertThat(site.lastHead()).doesNotContainIgnoringCase("isola-token");
+    byHost(
+        nobody,
+        "/",
+        Map.of(
+            "Cookie",
+            "a=1; isola_preview=" + token + "; b=2",
+            "Authorization",
+            "Bearer " + house.read,
+            "Sec-WebSocket-Protocol",
+            "chat, isola.bearer." + house.use));
+    assertThat(site.lastHead())
+        .contains("Cookie: a=1; b=2\r\n", "Sec-WebSocket-Protocol: chat\r\n")
+        .doesNotContainIgnoringCase("authorization");
+    for (String head : site.heads()) {
+      assertThat(head).doesNotContain(client.key(), house.use, house.read, token);
+    }
+    // What is the sandbox's own goes through.
+    byHost(nobody, "/", Map.of("X-Isola-Token", token, "Authorization", "Bearer theirs"));
+    assertThat(site.lastHead()).contains("Authorization: Bearer theirs\r\n");
+    byHost(nobody, "/?isola_token=" + token, Map.of());
+    assertThat(site.lastHead()).doesNotContain("isola_token");
+  }
+
+  private String token(String scope) throws IOException {
+    return client
+        .post(
+            "/api/v1/sandboxes/" + id + "/tokens",
+            "{\"scope\":\"" + scope + "\",\"ttlSeconds\":60}")
+        .field("token");
+  }
+
+  @Test
+  void aLinkBecomesACookie() throws IOException {
+    Client.Answer made = client.post(prefix() + "/link", "{\"ttlSeconds\":60}");
+    assertThat(made.status()).as(made.text()).isEqualTo(201);
+    String url = made.field("url");
+    assertThat(url)
+        .startsWith(
+            "http://" + site.port() + "-" + id + ".localhost:" + client.port() + "/?isola_token=");
+    String query = url.substring(url.indexOf('?'));
+    Client.Answer first = byHost(nobody, "/page" + query + "&x=1", Map.of());
+    assertThat(first.status()).isEqualTo(303);
+    assertThat(first.headers())
+        .containsEntry("location", "/page?x=1")
+        .containsEntry("referrer-policy", "no-referrer");
+    String cookie = first.headers().get("set-cookie");
+    assertThat(cookie).contains("HttpOnly", "SameSite=Lax", "Path=/;", "Max-Age=");
+    assertThat(site.heads()).isEmpty();
+    String shown = cookie.substring(0, cookie.indexOf(';'));
+    assertThat(byHost(nobody, "/page?x=1", Map.of("Cookie", shown)).text()).isEqualTo("hello");
+    assertThat(byHost(nobody, "/", Map.of("Cookie", "isola_preview=planted; " + shown)).text())
+        .isEqualTo("hello");
+    assertThat(byHost(nobody, "//evil.example/" + query, Map.of()).headers().get("location"))
+        .isNotEqualTo("//evil.example/");
+
+    // For this port only.
+    String other = "1-" + id + ".localhost";
+    assertThat(byHost(nobody, "/", Map.of("Host", other, "Cookie", shown)).status()).isEqualTo(401);
+    assertThat(byHost(nobody, "/" + query, Map.of("Host", other)).status()).isEqualTo(401);
+    assertThat(
+            nobody.send("GET", "/api/v1/sandboxes", Map.of("Cookie", shown), new byte[0]).status())
+        .isEqualTo(401);
+    assertThat(byHost(nobody, "/" + query + "x", Map.of()).status()).isEqualTo(401);
+
+    String path =
+        client.post(prefix() + "/link", "{\"ttlSeconds\":60,\"form\":\"path\"}").field("url");
+    Client.Answer byPath = nobody.get(path.substring(path.indexOf("/api/")));
+    assertThat(byPath.status()).isEqualTo(303);
+    assertThat(byPath.headers()).containsEntry("location", prefix() + "/");
+    assertThat(byPath.headers().get("set-cookie")).contains("Path=" + prefix() + "/;");
+  }
+
+  @Test
+  void aTokenWorksForItsSandboxAndForWhatItIsFor() throws IOException {
+    String use = token("use");
+    String preview = token("preview");
+    Client user = house.client(use);
+    String other = client.post("/api/v1/sandboxes", "{}").field("id");
+    try {
+      String mine = "/api/v1/sandboxes/" + id;
+      assertThat(user.get(mine).status()).isEqualTo(200);
+      assertThat(user.post(mine + "/exec", "{\"command\":\"echo hi\"}").text()).contains("hi\\n");
+      assertThat(byHost(user, "/", Map.of()).status()).isEqualTo(200);
+      assertThat(nobody.send("GET", mine, Map.of("X-Isola-Token", use), new byte[0]).status())
+          .isEqualTo(200);
+      for (String path :
+          List.of(
+              "/api/v1/sandboxes/" + other,
+              "/api/v1/sandboxes",
+              "/api/v1/keys",
+              "/api/v1/events")) {
+        assertThat(user.get(path).status()).as(path).isEqualTo(403);
+      }
+      assertThat(user.get("/api/v1/sandboxes/" + other + "/ports/" + site.port() + "/").status())
+          .isEqualTo(401);
+      // What would outlive it needs a key.
+      assertThat(user.post(mine + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":9}").status())
+          .isEqualTo(403);
+      assertThat(user.post(prefix() + "/link", "{\"ttlSeconds\":9}").status()).isEqualTo(403);
+      assertThat(user.send("PUT", prefix(), Map.of(), "{\"public\":true}".getBytes(UTF_8)).status())
+          .isEqualTo(403);
+
+      assertThat(house.client(preview).get(mine).status()).isEqualTo(403);
+      assertThat(byHost(house.client(preview), "/", Map.of()).status()).isEqualTo(200);
+      for (int i = 0; i < preview.length(); i++) {
+        char wrong = preview.charAt(i) == 'A' ? 'B' : 'A';
+        String bad = preview.substring(0, i) + wrong + preview.substring(i + 1);
+        assertThat(byHost(nobody, "/", Map.of("X-Isola-Token", bad)).status())
+            .as(i + " of " + preview)
+            .isEqualTo(401);
+      }
+    } finally {
+      client.delete("/api/v1/sandboxes/" + other + "?force=true");
+    }
+    String late =
+        house
+            .keys
+            .tokens()
+            .sign(
+                new dev.isola.server.auth.SandboxToken(
+                    dev.isola.server.auth.SandboxToken.Kind.USE,
+                    new dev.isola.spi.SandboxId(id),
+                    0,
+                    house.keys.tokens().in(-1)));
+    assertThat(house.client(late).get("/api/v1/sandboxes/" + id).status()).isEqualTo(401);
+  }
+
+  @Test
+  void bodiesPassBothWaysAtOnce() throws Exception {
+    AtomicLong came = new AtomicLong();
+    site.does(
+        (head, in, out) -> {
+          out.write("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n".getBytes(UTF_8));
+          byte[] buffer = new byte[8192];
+          for (long left = 5_000_000; left > 0; ) {
+            int read = in.read(buffer);
+            if (read < 0) {
+              return;
+            }
+            came.addAndGet(read);
+            out.write(buffer, 0, read);
+            left -= read;
+          }
+        });
+    byte[] body = new byte[5_000_000];
+    new Random(1).nextBytes(body);
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), client.port())) {
+      socket
+          .getOutputStream()
+          .write(
+              ("PUT "
+                      + prefix()
+                      + "/up HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                      + client.key()
+                      + "\r\nContent-Length: 5000000\r\n\r\n")
+                  .getBytes(UTF_8));
+      // By a thread of its own: the echo begins before all of it is sent.
+      Thread sender =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    try {
+                      socket.getOutputStream().write(body);
+                    } catch (IOException e) {
+                      // What comes back tells.
+                    }
+                  });
+      Client.Open open = Client.read(socket);
+      assertThat(open.status()).isEqualTo(200);
+      assertThat(open.body().readAllBytes()).isEqualTo(body);
+      sender.join();
+    }
+    assertThat(came.get()).isEqualTo(5_000_000);
+    assertThat(site.lastHead()).startsWith("PUT /up HTTP/1.1").contains("Content-Length: 5000000");
+
+    site.does(
+        (head, in, out) -> {
+          StringBuilder all = new StringBuilder();
+          while (all.indexOf("0\r\n\r\n") < 0) {
+            all.append((char) in.read());
+          }
+          String text = all.toString().replace("\r\n", "|");
+          out.write(
+              ("HTTP/1.1 200 OK\r\nContent-Length: " + text.length() + "\r\n\r\n" + text)
+                  .getBytes(UTF_8));
+        });
+    Client.Answer chunked =
+        client.send(
+            "POST",
+            prefix() + "/",
+            Map.of("Transfer-Encoding", "chunked", "Content-Length", ""),
+            new byte[0]);
+    assertThat(chunked.status()).isEqualTo(400); // both is neither
+    try (Client.Open open =
+        client.raw(
+            ("POST "
+                    + prefix()
+                    + "/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                    + client.key()
+                    + "\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+                .getBytes(UTF_8))) {
+      assertThat(new String(open.body().readAllBytes(), UTF_8))
+          .endsWith("0||")
+          .contains("abc", "de");
+    }
+    assertThat(site.lastHead()).contains("Transfer-Encoding: chunked");
+  }
+
+  @Test
+  void aStreamArrivesPieceByPieceAndEndsWithItsReader() throws Exception {
+    CountDownLatch first = new CountDownLatch(1);
+    CountDownLatch next = new CountDownLatch(1);
+    AtomicBoolean noticed = new AtomicBoolean();
+    site.does(
+        (head, in, out) -> {
+          out.write(
+              ("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                      + "Transfer-Encoding: chunked\r\n\r\n")
+                  .getBytes(UTF_8));
+          first.await(30, TimeUnit.SECONDS);
+          out.write("5\r\none\n\n\r\n".getBytes(UTF_8));
+          next.await(30, TimeUnit.SECONDS);
+          out.write("5\r\ntwo\n\n\r\n".getBytes(UTF_8));
+          noticed.set(in.read() < 0); // silent from now on
+        });
+    try (Client.Open open = client.open("GET", prefix() + "/", Map.of(), new byte[0])) {
+      assertThat(open.headers()).containsEntry("content-type", "text/event-stream");
+      first.countDown();
+      InputStream body = open.body();
+      assertThat(new String(body.readNBytes(5), UTF_8)).isEqualTo("one\n\n");
+      next.countDown();
+      assertThat(new String(body.readNBytes(5), UTF_8)).isEqualTo("two\n\n");
+    }
+    await().atMost(SOON).untilTrue(noticed);
+    assertThat(house.warnings).isEmpty();
+  }
+
+  @Test
+  void anUpgradeBecomesATunnel() throws Exception {
+    site.does(
+        (head, in, out) -> {
+          out.write(
+              ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: shout\r\nConnection: Upgrade\r\n"
+                      + "X-Own: yes\r\n\r\nfirst ")
+                  .getBytes(UTF_8));
+          for (int c = in.read(); c >= 0; c = in.read()) {
+            out.write(Character.toUpperCase(c));
+          }
+          out.write(" last".getBytes(UTF_8));
+        });
+    Map<String, String> upgrade =
+        Map.of("Connection", "keep-alive, Upgrade", "Upgrade", "shout", "Host", host());
+    try (Client.Open open = client.open("GET", "/chat", upgrade, new byte[0])) {
+      assertThat(open.status()).isEqualTo(101);
+      assertThat(open.headers()).containsEntry("upgrade", "shout").containsEntry("x-own", "yes");
+      assertThat(site.lastHead())
+          .contains("Connection: Upgrade\r\n", "Upgrade: shout\r\n")
+          .doesNotContain("keep-alive");
+      assertThat(new String(open.body().readNBytes(6), UTF_8)).isEqualTo("first ");
+      open.socket().getOutputStream().write("hello".getBytes(UTF_8));
+      assertThat(new String(open.body().readNBytes(5), UTF_8)).isEqualTo("HELLO");
+      open.socket().shutdownOutput();
+      assertThat(new String(open.body().readAllBytes(), UTF_8)).isEqualTo(" last");
+    }
+    // One that is refused is an answer like any other.
+    site.answers("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno");
+    try (Client.Open open = client.open("GET", "/chat", upgrade, new byte[0])) {
+      assertThat(open.status()).isEqualTo(403);
+    }
+    // h2c is between two ends of one connection.
+    site.answers(HELLO);
+    client
+        .open(
+            "GET",
+            "/",
+            Map.of("Connection", "Upgrade", "Upgrade", "h2c", "Host", host()),
+            new byte[0])
+        .close();
+    await().atMost(SOON).until(() -> !site.heads().isEmpty());
+    assertThat(site.lastHead()).doesNotContain("h2c");
+  }
+
+  @Test
+  void oddAnswersAreAProblemAndNothingElse() throws IOException {
+    for (String odd :
+        List.of(
+            "",
+            "\r\n",
+            "nonsense\r\n\r\n",
+            "HTTP/2.0 200 OK\r\n\r\n",
+            "HTTP/1.1 999 OK\r\n\r\n",
+            "HTTP/1.1 200 OK\nContent-Length: 2\n\nhi",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\n\r\nhi",
+            "HTTP/1.1 200 OK\r\n folded: x\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nbad name: x\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nname : x\r\n\r\n",
+            "HTTP/1.1 200 OK\r\n: x\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nhi!",
+            "HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+            "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\n".repeat(20),
+            "HTTP/1.1 200 OK\r\nX: " + "y".repeat(70_000) + "\r\n\r\n",
+            "HTTP/1.1 200 OK\r\n" + "a: b\r\n".repeat(300) + "\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")) {
+      site.answers(odd);
+      Client.Answer answer = client.get(prefix() + "/");
+      assertThat(answer.status()).as(odd.substring(0, Math.min(80, odd.length()))).isEqualTo(502);
+      assertThat(answer.field("code")).isEqualTo("OUTCOME_UNKNOWN");
+      assertThat(answer.field("detail")).contains("port " + site.port());
+    }
+    assertThat(house.warnings).isEmpty();
+  }
+
+  @Test
+  void bodiesThatAreCutOffAreSeenToBe() {
+    for (String cut :
+        List.of(
+            "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhal",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhalf",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalfmore\r\n0\r\n\r\n")) {
+      site.answers(cut);
+      assertThatThrownBy(
+              () -> {
+                Client.Answer answer = client.get(prefix() + "/");
+                throw new AssertionError(cut + ": " + answer.status() + " " + answer.text());
+              })
+          .isInstanceOf(IOException.class);
+    }
+  }
+
+  @Test
+  void answersOfEveryFramingPass() throws IOException {
+    Map<String, String> good =
+        Map.of(
+            "HTTP/1.0 200 OK\r\n\r\nuntil the end", "until the end",
+            "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: r\r\n\r\n",
+                "abc",
+            "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+                "ok",
+            "HTTP/1.1 404 Not here\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\ngone", "gone");
+    for (Map.Entry<String, String> each : good.entrySet()) {
+      site.answers(each.getKey());
+      assertThat(client.get(prefix() + "/").text()).as(each.getKey()).isEqualTo(each.getValue());
+    }
+    site.answers("HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 9\r\n\r\n");
+    try (Client.Open open = client.open("GET", prefix() + "/", Map.of(), new byte[0])) {
+      assertThat(open.status()).isEqualTo(304);
+      assertThat(open.headers()).containsEntry("etag", "\"x\"");
+    }
+    site.answers("HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n");
+    try (Client.Open open = client.open("HEAD", prefix() + "/", Map.of(), new byte[0])) {
+      assertThat(open.headers()).containsEntry("content-length", "1234");
+    }
+    assertThat(house.warnings).isEmpty();
+  }
+
+  @Test
+  void aPageByPathCannotSpeakForOurs() throws IOException {
+    site.answers(
+        "HTTP/1.1 302 Found\r\nLocation: /next\r\nSet-Cookie: a=b\r\nClear-Site-Data: \"*\"\r\n"
+            + "Alt-Svc: h2=\":1\"\r\nService-Worker-Allowed: /\r\nX-Request-Id: theirs\r\n"
+            + "Content-Security-Policy: sandbox allow-same-origin\r\nContent-Length: 0\r\n\r\n");
+    Client.Answer path = client.get(prefix() + "/");
+    assertThat(path.headers())
+        .containsEntry("location", prefix() + "/next")
+        .containsEntry("content-security-policy", "sandbox allow-scripts allow-forms allow-popups")
+        .doesNotContainKeys("set-cookie", "clear-site-data", "alt-svc", "service-worker-allowed");
+    assertThat(path.headers().get("x-request-id")).isNotEqualTo("theirs");
+
+    site.answers(
+        "HTTP/1.1 302 Found\r\nLocation: /next\r\n"
+            + "Set-Cookie: a=b; Domain=localhost; Path=/\r\nContent-Length: 0\r\n\r\n");
+    Client.Answer host = byHost(client, "/", Map.of());
+    assertThat(host.headers())
+        .containsEntry("location", "/next")
+        .containsEntry("set-cookie", "a=b; Path=/");
+    site.answers("HTTP/1.1 200 OK\r\nSet-Cookie: isola_preview=x\r\nContent-Length: 0\r\n\r\n");
+    assertThat(byHost(client, "/", Map.of()).headers()).doesNotContainKey("set-cookie");
+  }
+
+  @Test
+  void saysWhenNothingListensOrNobodyIsThere() throws IOException {
+    Client.Answer closed = client.get(ports() + "/1/");
+    assertThat(closed.status()).isEqualTo(404);
+    assertThat(closed.field("code")).isEqualTo("PORT_NOT_OPEN");
+    assertThat(client.get("/api/v1/sandboxes/nosuch/ports/80/").field("code"))
+        .isEqualTo("SANDBOX_NOT_FOUND");
+    assertThat(client.get(ports() + "/0/").status()).isEqualTo(400);
+    assertThat(client.get(ports() + "/65536/").status()).isEqualTo(400);
+    assertThat(client.get(ports() + "/x/").status()).isEqualTo(400);
+    assertThat(client.send("PROPFIND", "/", Map.of("Host", host()), new byte[0]).status())
+        .isEqualTo(404);
+  }
+
+  @Test
+  void theLogNamesTheRouteAndNothingElse() throws IOException {
+    house.requests.clear();
+    byHost(client, "/hunter2?hunter3", Map.of());
+    await().atMost(SOON).until(() -> !house.requests.isEmpty());
+    assertThat(house.requests.getFirst().route())
+        .isEqualTo("/api/v1/sandboxes/{id}/ports/{port}/{rest}");
+    assertThat(house.requests.toString()).doesNotContain("hunter", id);
+  }
+}

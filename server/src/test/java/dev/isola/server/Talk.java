@@ -1,0 +1,169 @@
+package dev.isola.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A client at a terminal: it counts what it has seen, as one that comes back has to. */
+final class Talk implements WebSocket.Listener, AutoCloseable {
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final Object CLOSED = new Object();
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final LinkedBlockingQueue<Object> arrived = new LinkedBlockingQueue<>();
+  private final StringBuilder text = new StringBuilder();
+  private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
+  private final WebSocket socket;
+  private long offset;
+  private volatile int code;
+
+  private Talk(String url, Map<String, String> headers, List<String> protocols) {
+    WebSocket.Builder builder = http.newWebSocketBuilder().connectTimeout(Duration.ofSeconds(20));
+    headers.forEach(builder::header);
+    builder.subprotocols(
+        protocols.getFirst(), protocols.subList(1, protocols.size()).toArray(new String[0]));
+    socket = builder.buildAsync(URI.create(url), this).join();
+  }
+
+  static Talk open(Client client, String path) {
+    return open(
+        client.port(),
+        path,
+        Map.of("Authorization", "Bearer " + client.key()),
+        List.of("isola.terminal.v1"));
+  }
+
+  static Talk open(int port, String path, Map<String, String> headers, List<String> protocols) {
+    return new Talk("ws://127.0.0.1:" + port + path, headers, protocols);
+  }
+
+  String protocol() {
+    return socket.getSubprotocol();
+  }
+
+  long offset() {
+    return offset;
+  }
+
+  /** Returns everything that came as output, from the first byte on. */
+  String seen() {
+    return seen.toString(UTF_8);
+  }
+
+  byte[] bytes() {
+    return seen.toByteArray();
+  }
+
+  Talk type(String words) {
+    socket.sendBinary(ByteBuffer.wrap(words.getBytes(UTF_8)), true).join();
+    return this;
+  }
+
+  Talk say(String json) {
+    socket.sendText(json, true).join();
+    return this;
+  }
+
+  WebSocket socket() {
+    return socket;
+  }
+
+  /** Waits until the output contains these words. */
+  void until(String words) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!seen().contains(words)) {
+      Object next = arrived.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      assertThat(next).as("waited for '" + words + "', saw '" + seen() + "'").isNotNull();
+      assertThat(next).as("closed with " + code + " after '" + seen() + "'").isNotSameAs(CLOSED);
+      take(next);
+    }
+  }
+
+  /** Waits for the next text; output that comes before it is kept. */
+  Map<String, Object> text() throws InterruptedException {
+    while (true) {
+      Object next = arrived.poll(60, TimeUnit.SECONDS);
+      assertThat(next).as("saw '" + seen() + "'").isNotNull().isNotSameAs(CLOSED);
+      if (take(next) instanceof String words) {
+        return JSON.readValue(words, new TypeReference<Map<String, Object>>() {});
+      }
+    }
+  }
+
+  /** Waits for the end; returns the code. */
+  int closed() throws InterruptedException {
+    while (true) {
+      Object next = arrived.poll(60, TimeUnit.SECONDS);
+      assertThat(next).as("not closed").isNotNull();
+      if (next == CLOSED) {
+        return code;
+      }
+      take(next);
+    }
+  }
+
+  private Object take(@Nullable Object next) {
+    if (next instanceof byte[] bytes) {
+      seen.writeBytes(bytes);
+      offset += bytes.length;
+    } else if (next instanceof String words && words.contains("\"offset\"")) {
+      offset =
+          ((Number)
+                  JSON.readValue(words, new TypeReference<Map<String, Object>>() {}).get("offset"))
+              .longValue();
+    }
+    return next == null ? CLOSED : next;
+  }
+
+  @Override
+  public CompletionStage<?> onBinary(WebSocket from, ByteBuffer data, boolean last) {
+    byte[] bytes = new byte[data.remaining()];
+    data.get(bytes);
+    arrived.add(bytes);
+    from.request(1);
+    return null;
+  }
+
+  @Override
+  public CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
+    text.append(data);
+    if (last) {
+      arrived.add(text.toString());
+      text.setLength(0);
+    }
+    from.request(1);
+    return null;
+  }
+
+  @Override
+  public CompletionStage<?> onClose(WebSocket from, int status, String reason) {
+    code = status;
+    arrived.add(CLOSED);
+    return null;
+  }
+
+  @Override
+  public void onError(WebSocket from, Throwable error) {
+    arrived.add(CLOSED);
+  }
+
+  @Override
+  public void close() {
+    socket.abort();
+    http.shutdownNow();
+  }
+}

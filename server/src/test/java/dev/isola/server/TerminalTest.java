@@ -1,0 +1,308 @@
+package dev.isola.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.http.WebSocketHandshakeException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A1, E2: terminals over WebSockets, with real ones behind them. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class TerminalTest {
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final String SIZE = "\"terminal\":{\"rows\":24,\"cols\":80}";
+
+  @TempDir static Path folder;
+  private ServerHouse house;
+  private Client client;
+  private String sandbox;
+
+  @BeforeAll
+  void open() throws IOException {
+    house = house();
+    client = house.client();
+    sandbox = client.post("/api/v1/sandboxes", "{}").field("id");
+  }
+
+  private static ServerHouse house() {
+    return new ServerHouse(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+  }
+
+  @AfterAll
+  void close() throws IOException {
+    client.delete("/api/v1/sandboxes/" + sandbox + "?force=true");
+    house.close();
+  }
+
+  private String start(String command) throws IOException {
+    Client.Answer started =
+        client.post(
+            "/api/v1/sandboxes/" + sandbox + "/executions",
+            "{\"argv\":[\"/bin/sh\",\"-c\",\"" + command + "\"]," + SIZE + "}");
+    assertThat(started.status()).as(started.text()).isEqualTo(201);
+    return "/api/v1/sandboxes/" + sandbox + "/executions/" + started.field("id");
+  }
+
+  @Test
+  void typesReadsResizesAndSeesTheEnd() throws Exception {
+    String execution =
+        start("stty -echo; stty size; echo ready; read a; echo got $a; stty size; exit 7");
+    assertThat(client.get(execution).json())
+        .containsEntry("terminal", Map.of("rows", 24, "cols", 80));
+    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+      assertThat(talk.protocol()).isEqualTo("isola.terminal.v1");
+      assertThat(talk.text()).containsEntry("type", "attached").containsEntry("offset", 0);
+      talk.until("ready");
+      assertThat(talk.seen()).contains("24 80");
+      talk.say("{\"type\":\"resize\",\"rows\":50,\"cols\":132}");
+      await().atMost(SOON).until(() -> client.get(execution).text().contains("\"rows\":50"));
+      assertThat(client.post(execution + "/resize", "{\"rows\":40,\"cols\":100}").status())
+          .isEqualTo(204);
+      talk.type("hello\n");
+      talk.until("40 100");
+      assertThat(talk.seen()).contains("got hello");
+      assertThat(talk.text())
+          .containsEntry("type", "exit")
+          .containsEntry("kind", "exited")
+          .containsEntry("exitCode", 7);
+      assertThat(talk.closed()).isEqualTo(1000);
+    }
+    // Who comes later sees the same.
+    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+      talk.until("got hello");
+      assertThat(talk.closed()).isEqualTo(1000);
+    }
+  }
+
+  @Test
+  void detachesAndGoesOnWhereItWas() throws Exception {
+    String execution = start("stty -echo; echo one; read a; echo two; read a; echo three; read a");
+    StringBuilder all = new StringBuilder();
+    long offset;
+    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+      talk.until("one\r\n");
+      all.append(talk.seen());
+      offset = talk.offset();
+    }
+    assertThat(client.get(execution).json()).containsEntry("running", true);
+    client.send("POST", execution + "/stdin", Map.of(), "\n".getBytes(UTF_8));
+    try (Talk talk = Talk.open(client, execution + "/terminal?offset=" + offset)) {
+      assertThat(talk.text()).containsEntry("offset", (int) offset);
+      talk.until("two\r\n");
+      talk.type("\n");
+      talk.until("three\r\n");
+      all.append(talk.seen());
+      talk.say("{\"type\":\"signal\",\"signal\":\"KILL\"}");
+      assertThat(talk.text()).containsEntry("signal", "SIGKILL").containsEntry("exitCode", 137);
+    }
+    assertThat(all.toString()).isEqualTo("one\r\ntwo\r\nthree\r\n");
+    assertThat(client.get(execution + "/terminal?offset=999999").status()).isEqualTo(400);
+  }
+
+  @Test
+  void tellsWhatIsKeptNoLonger() throws Exception {
+    String execution =
+        start("stty -echo raw; head -c 3000000 /dev/zero | tr '\\\\\\\\0' x; read a");
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                ((Number) client.get(execution).json().get("endOffset")).longValue() >= 3_000_000);
+    try (Talk talk = Talk.open(client, execution + "/terminal?offset=10")) {
+      assertThat(talk.text()).containsEntry("type", "attached").containsEntry("offset", 10);
+      Map<String, Object> gap = talk.text();
+      assertThat(gap).containsEntry("type", "gap");
+      long lost = ((Number) gap.get("lost")).longValue();
+      assertThat(gap.get("offset")).isEqualTo((int) (10 + lost));
+      talk.say("{\"type\":\"signal\",\"signal\":\"KILL\"}");
+      assertThat(talk.text()).containsEntry("type", "exit");
+      assertThat(10 + lost + talk.bytes().length).isEqualTo(talk.offset()).isEqualTo(3_000_000);
+    }
+  }
+
+  @Test
+  void aPageShowsItsKeyAmongTheProtocolsAndNeverGetsItBack() throws Exception {
+    String execution = start("echo hi; read a");
+    String token =
+        client
+            .post(
+                "/api/v1/sandboxes/" + sandbox + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":60}")
+            .field("token");
+    for (String secret : List.of(house.use, token)) {
+      try (Talk talk =
+          Talk.open(
+              client.port(),
+              execution + "/terminal",
+              Map.of(),
+              List.of("isola.terminal.v1", "isola.bearer." + secret))) {
+        assertThat(talk.protocol()).isEqualTo("isola.terminal.v1");
+        talk.until("hi");
+      }
+    }
+    for (String secret : List.of(house.read, "isk_wrong", token + "x")) {
+      assertThatThrownBy(
+              () ->
+                  Talk.open(
+                      client.port(),
+                      execution + "/terminal",
+                      Map.of(),
+                      List.of("isola.terminal.v1", "isola.bearer." + secret)))
+          .hasCauseInstanceOf(WebSocketHandshakeException.class);
+    }
+    assertThat(house.requests.toString()).doesNotContain(house.use).doesNotContain(token);
+    assertThat(house.warnings).isEmpty();
+  }
+
+  @Test
+  void whatIsNoWebSocketIsAProblem() throws Exception {
+    String execution = start("read a");
+    assertThat(client.get(execution + "/terminal").status()).isEqualTo(400);
+    assertThat(client.get(execution + "/terminal").field("remedy")).contains("isola.terminal.v1");
+    Map<String, String> upgrade =
+        Map.of(
+            "Connection", "Upgrade",
+            "Upgrade", "websocket",
+            "Sec-WebSocket-Version", "8",
+            "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==",
+            "Sec-WebSocket-Protocol", "isola.terminal.v1");
+    assertThat(client.send("GET", execution + "/terminal", upgrade, new byte[0]).status())
+        .isEqualTo(400);
+    assertThatThrownBy(
+            () ->
+                Talk.open(
+                    client.port(),
+                    execution + "/terminal",
+                    Map.of(
+                        "Authorization", "Bearer " + client.key(), "Origin", "http://evil.example"),
+                    List.of("isola.terminal.v1")))
+        .hasCauseInstanceOf(WebSocketHandshakeException.class);
+    Client.Answer plain =
+        client.post("/api/v1/sandboxes/" + sandbox + "/executions", "{\"command\":\"sleep 9\"}");
+    assertThatThrownBy(
+            () ->
+                Talk.open(
+                    client,
+                    "/api/v1/sandboxes/"
+                        + sandbox
+                        + "/executions/"
+                        + plain.field("id")
+                        + "/terminal"))
+        .hasCauseInstanceOf(WebSocketHandshakeException.class);
+    assertThat(house.warnings).isEmpty();
+  }
+
+  @Test
+  void whatIsNotUnderstoodIsSaidAndEndsTheSocketOnly() throws Exception {
+    String execution = start("read a");
+    for (String words :
+        List.of(
+            "{",
+            "7",
+            "{}",
+            "{\"type\":\"resize\",\"rows\":0,\"cols\":1}",
+            "{\"type\":\"resize\",\"rows\":1.5,\"cols\":1}",
+            "{\"type\":\"resize\",\"rows\":1,\"cols\":1,\"more\":1}",
+            "{\"type\":\"signal\",\"signal\":\"NOSUCH\"}",
+            "{\"type\":\"exit\"}",
+            "[".repeat(4000))) {
+      try (Talk talk = Talk.open(client, execution + "/terminal")) {
+        assertThat(talk.text()).containsEntry("type", "attached");
+        talk.say(words);
+        assertThat(talk.text())
+            .as(words)
+            .containsEntry("type", "error")
+            .containsEntry("code", "INVALID_REQUEST")
+            .containsKeys("detail", "remedy");
+        assertThat(talk.closed()).isEqualTo(4400);
+      }
+    }
+    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+      talk.text();
+      talk.socket().sendBinary(ByteBuffer.allocate(70_000), true);
+      assertThat(talk.closed()).isEqualTo(1009);
+    }
+    try (Talk talk = Talk.open(client, execution + "/terminal")) {
+      talk.text();
+      talk.socket().sendText("x".repeat(5000), true);
+      assertThat(talk.closed()).isEqualTo(1009);
+    }
+    assertThat(client.get(execution).json()).containsEntry("running", true);
+    assertThat(house.warnings).isEmpty();
+  }
+
+  @Test
+  void aTerminalAndAStreamLoseNothingWhenTheServerIsStartedAgain() throws Exception {
+    String command =
+        "stty -echo raw; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); [ $i -eq 1000 ] && sleep 1; echo line $i of many; done; read a";
+    String execution = start(command);
+    Talk first = Talk.open(client, execution + "/terminal");
+    first.until("line 100 of many");
+    StringBuilder events = new StringBuilder();
+    long at = followed(events, execution, 0, 5);
+
+    house.server.close(Duration.ofSeconds(10));
+    assertThat(first.closed()).isEqualTo(1001);
+    first.close();
+    house.close();
+    house = house();
+    client = house.client();
+
+    StringBuilder whole = new StringBuilder(first.seen());
+    try (Talk again = Talk.open(client, execution + "/terminal?offset=" + first.offset())) {
+      again.until("line 3000 of many\n");
+      whole.append(again.seen());
+    }
+    followed(events, execution, at, Integer.MAX_VALUE);
+    List<String> lines = new ArrayList<>();
+    for (int i = 1; i <= 3000; i++) {
+      lines.add("line " + i + " of many\n");
+    }
+    assertThat(whole.toString()).isEqualTo(String.join("", lines));
+    assertThat(events.toString()).isEqualTo(String.join("", lines));
+  }
+
+  /** Follows output by SSE for so many pieces, or until the last line; returns where to go on. */
+  private long followed(StringBuilder text, String execution, long from, int pieces)
+      throws IOException {
+    long offset = from;
+    try (Client.Open open =
+        client.open(
+            "GET",
+            execution + "/output",
+            Map.of("Last-Event-ID", Long.toString(from)),
+            new byte[0])) {
+      BufferedReader lines = new BufferedReader(new InputStreamReader(open.body(), UTF_8));
+      for (int i = 0; i < pieces && text.indexOf("line 3000 of many\n") < 0; ) {
+        String line = lines.readLine();
+        assertThat(line).isNotNull();
+        if (line.startsWith("id: ")) {
+          offset = Long.parseLong(line.substring(4));
+        } else if (line.startsWith("data: ")) {
+          text.append(
+              new tools.jackson.databind.json.JsonMapper()
+                  .readTree(line.substring(6))
+                  .path("data")
+                  .asString());
+          i++;
+        }
+      }
+    }
+    return offset;
+  }
+}
