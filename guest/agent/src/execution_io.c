@@ -57,7 +57,8 @@ static bool read_output(struct execution *e, struct output *o)
     size_t available;
     uint8_t discarded[4096];
     bool discard = e->finished;
-    uint8_t *room = discard ? discarded : journal_room(&e->journal, o->channel, needed_from(e), &available);
+    uint64_t time = unix_ns();
+    uint8_t *room = discard ? discarded : journal_room(&e->journal, o->channel, needed_from(e), time, &available);
     if (discard) available = sizeof discarded;
     if (!room) {
         watch_output(e, o, 0);
@@ -84,7 +85,7 @@ static bool read_output(struct execution *e, struct output *o)
         o->grown = true;    /* it writes much: a larger pipe saves turns */
         fcntl(o->watch.fd, F_SETPIPE_SZ, 256 << 10);
     }
-    journal_filled(&e->journal, (size_t)n, unix_ns());
+    journal_filled(&e->journal, (size_t)n, time);
     e->bytes[o->channel - 1] += (size_t)n;
     e->last_output_ns = now_ns();
     return true;

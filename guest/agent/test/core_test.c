@@ -253,15 +253,20 @@ static void small_payloads_share_a_block_in_their_order(void)
     frame_reader_free(&r);
 }
 
-static bool write_journal(struct journal *j, uint8_t channel, uint64_t needed, const char *text)
+static bool write_journal_at(struct journal *j, uint8_t channel, uint64_t needed, const char *text, uint64_t time)
 {
     size_t available;
-    uint8_t *room = journal_room(j, channel, needed, &available);
+    uint8_t *room = journal_room(j, channel, needed, time, &available);
     if (!room) return false;
     size_t n = strlen(text) < available ? strlen(text) : available;
     memcpy(room, text, n);
-    journal_filled(j, n, 1);
+    journal_filled(j, n, time);
     return true;
+}
+
+static bool write_journal(struct journal *j, uint8_t channel, uint64_t needed, const char *text)
+{
+    return write_journal_at(j, channel, needed, text, 1);
 }
 
 static void the_journal_keeps_order_and_channels(void)
@@ -312,6 +317,35 @@ static void the_journal_waits_for_a_reader(void)
     journal_trim(&j, 0);
 }
 
+/* As the agent reads: after each line of one channel it looks whether the other has anything. */
+static void small_writes_take_little_of_the_journal(void)
+{
+    struct journal j = {.limit = 1 << 20};
+    size_t available;
+    char line[32];
+    for (int i = 0; i < 5000; i++) {
+        snprintf(line, sizeof line, "line %d\n", i);
+        uint64_t time = (uint64_t)i * 100 * 1000 * 1000;
+        CHECK(write_journal_at(&j, 1, UINT64_MAX, line, time));
+        CHECK(journal_room(&j, 2, UINT64_MAX, time, &available) != NULL); /* finds nothing */
+    }
+    CHECK_INT(0, journal_first(&j));
+    CHECK(j.kept <= j.limit);
+    uint64_t at = 0;
+    for (int i = 0; i < 5000; i++) {
+        const struct piece *p = journal_find(&j, at);
+        snprintf(line, sizeof line, "line %d\n", i);
+        CHECK_INT((long)strlen(line), p->length);
+        CHECK(memcmp(line, p->data, p->length) == 0);
+        CHECK_INT(1, p->channel);
+        CHECK(p->time_ns == (uint64_t)i * 100 * 1000 * 1000);
+        at += p->length;
+    }
+    CHECK(at == j.end);
+    journal_trim(&j, 0);
+    CHECK_INT(0, j.kept);
+}
+
 int main(void)
 {
     RUN(sha256_matches_the_standard);
@@ -327,5 +361,6 @@ int main(void)
     RUN(the_journal_keeps_order_and_channels);
     RUN(the_journal_is_bounded_and_drops_the_oldest);
     RUN(the_journal_waits_for_a_reader);
+    RUN(small_writes_take_little_of_the_journal);
     return check_result();
 }

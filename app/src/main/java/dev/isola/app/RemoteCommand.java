@@ -4,10 +4,14 @@ import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.Sandbox;
 import dev.isola.client.error.IsolaException;
+import java.time.Duration;
 import picocli.CommandLine.Mixin;
 
 /** A command that asks a server. Its errors are told like all others. */
 abstract class RemoteCommand implements Action {
+  /** A person who restarts a server may need a moment more than a program would wait. */
+  private static final Duration RECONNECT = Duration.ofMinutes(1);
+
   final Wiring wiring;
   @Mixin final ServerOptions server = new ServerOptions();
 
@@ -24,7 +28,8 @@ abstract class RemoteCommand implements Action {
     if (console.verbose()) {
       console.remark("server " + chosen.url());
     }
-    try (Isola isola = Isola.connect(IsolaOptions.of(chosen.url(), chosen.key()))) {
+    try (Isola isola =
+        Isola.connect(IsolaOptions.of(chosen.url(), chosen.key()).withReconnectFor(RECONNECT))) {
       return run(isola, console);
     } catch (IsolaException e) {
       throw RemoteFault.of(e);

@@ -1,0 +1,143 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import dev.isola.client.SandboxFilter;
+import dev.isola.client.junit.Sandboxed;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.reporting.ReportEntry;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/** A1: {@code @Sandboxed}, run by JUnit's own launcher against a real server. */
+@Timeout(120)
+class SandboxedTest {
+  private static final List<String> SEEN = new CopyOnWriteArrayList<>();
+
+  @TempDir static Path data;
+  private static LiveServer server;
+
+  @BeforeAll
+  static void start() {
+    server = LiveServer.start(data);
+    System.setProperty("isola.url", server.url);
+    System.setProperty("isola.key", LiveServer.KEY);
+  }
+
+  @AfterAll
+  static void end() {
+    System.clearProperty("isola.url");
+    System.clearProperty("isola.key");
+    server.close();
+  }
+
+  @Sandboxed(spec = "{\"env\": {\"COLOUR\": \"red\"}}")
+  static class Good {
+    @BeforeEach
+    void before(Sandbox sandbox) {
+      sandbox.files().write("note", sandbox.id());
+    }
+
+    @Test
+    void first(Sandbox sandbox) {
+      SEEN.add(sandbox.exec("cat note; echo $COLOUR").stdout());
+    }
+
+    @Test
+    void second(Sandbox sandbox, Isola isola) {
+      SEEN.add(sandbox.exec("cat note; echo $COLOUR").stdout());
+      assertThat(isola.list(SandboxFilter.ALL.tag("test", "Good"))).hasSize(1);
+      sandbox.destroy(); // its own business
+    }
+
+    @Test
+    void withoutOne() {}
+
+    @AfterEach
+    void after(Isola isola) {
+      assertThat(isola.list(SandboxFilter.ALL)).hasSizeLessThan(2);
+    }
+  }
+
+  static class Bad {
+    @Test
+    @Sandboxed
+    void fails(Sandbox sandbox) {
+      SEEN.add(sandbox.id());
+      sandbox.start(dev.isola.client.Command.shell("echo a clue")).await();
+      throw new AssertionError("on purpose");
+    }
+  }
+
+  /** What a run of a class left. */
+  private static final class Outcome implements TestExecutionListener {
+    final List<TestExecutionResult> results = new ArrayList<>();
+    final List<String> reports = new ArrayList<>();
+
+    static Outcome of(Class<?> type) {
+      Outcome outcome = new Outcome();
+      LauncherFactory.create()
+          .execute(
+              LauncherDiscoveryRequestBuilder.request().selectors(selectClass(type)).build(),
+              outcome);
+      return outcome;
+    }
+
+    @Override
+    public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+      if (test.isTest()) {
+        results.add(result);
+      }
+    }
+
+    @Override
+    public void reportingEntryPublished(TestIdentifier test, ReportEntry entry) {
+      reports.add(entry.getKeyValuePairs().getOrDefault("isola.logs", ""));
+    }
+  }
+
+  private static void nothingIsLeft() {
+    try (Isola isola = server.client()) {
+      assertThat(isola.list(SandboxFilter.ALL)).isEmpty();
+    }
+  }
+
+  @Test
+  void givesEachTestAFreshSandboxAndLeavesNone() {
+    SEEN.clear();
+    Outcome outcome = Outcome.of(Good.class);
+    assertThat(outcome.results)
+        .hasSize(3)
+        .allMatch(one -> one.getStatus() == TestExecutionResult.Status.SUCCESSFUL);
+    assertThat(SEEN).hasSize(2).doesNotHaveDuplicates().allMatch(text -> text.endsWith("red\n"));
+    assertThat(outcome.reports).isEmpty();
+    nothingIsLeft();
+  }
+
+  @Test
+  void showsWhatTheCommandsWroteWhenATestFails() {
+    SEEN.clear();
+    Outcome outcome = Outcome.of(Bad.class);
+    assertThat(outcome.results)
+        .singleElement()
+        .matches(one -> one.getStatus() == TestExecutionResult.Status.FAILED);
+    assertThat(outcome.reports).singleElement().asString().contains(SEEN.getFirst(), "a clue\n");
+    nothingIsLeft();
+  }
+}

@@ -1,0 +1,249 @@
+package dev.isola.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import dev.isola.client.error.InvalidRequest;
+import dev.isola.client.error.OutcomeUnknown;
+import dev.isola.client.error.ProviderUnavailable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is sent again and what is not, against a server that fails as it is told to. */
+@Timeout(60)
+class TransportTest {
+  /** Answers a request, or does not. */
+  private interface Turn {
+    void answer(HttpExchange exchange) throws IOException;
+  }
+
+  private static final Turn HANG_UP = HttpExchange::close;
+  private static final String SANDBOX =
+      "{\"id\":\"box\",\"state\":\"running\",\"provider\":\"p\",\"isolation\":\"vm\","
+          + "\"createdAt\":\"2026-01-01T00:00:00Z\",\"lastActivity\":\"2026-01-01T00:00:00Z\"}";
+
+  private final Queue<Turn> turns = new ArrayDeque<>();
+  private final List<String> asked = new CopyOnWriteArrayList<>();
+  private final List<String> keys = new CopyOnWriteArrayList<>();
+  private HttpServer server;
+  private Isola isola;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+    server.createContext("/", this::handle);
+    server.start();
+    isola =
+        Isola.connect(
+            IsolaOptions.of("http://127.0.0.1:" + server.getAddress().getPort(), "key")
+                .withReconnectFor(Duration.ofMillis(500)));
+  }
+
+  @AfterEach
+  void end() {
+    isola.close();
+    server.stop(0);
+  }
+
+  private void handle(HttpExchange exchange) throws IOException {
+    try (InputStream body = exchange.getRequestBody()) {
+      body.readAllBytes();
+    }
+    asked.add(exchange.getRequestMethod() + " " + exchange.getRequestURI());
+    keys.addAll(exchange.getRequestHeaders().getOrDefault("Idempotency-Key", List.of()));
+    Turn turn;
+    synchronized (turns) {
+      turn = turns.isEmpty() ? HANG_UP : turns.remove();
+    }
+    turn.answer(exchange);
+  }
+
+  private static Turn json(int status, String body) {
+    return exchange -> {
+      byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+      exchange.sendResponseHeaders(status, bytes.length);
+      try (OutputStream out = exchange.getResponseBody()) {
+        out.write(bytes);
+      }
+    };
+  }
+
+  private static Turn problem(int status, String code) {
+    return json(status, "{\"code\":\"" + code + "\",\"detail\":\"it\",\"remedy\":\"do\"}");
+  }
+
+  /** Sends events and ends, as a server does that is told to. */
+  private static Turn events(String... events) {
+    return exchange -> {
+      exchange.sendResponseHeaders(200, 0);
+      try (OutputStream out = exchange.getResponseBody()) {
+        for (String event : events) {
+          out.write((event + "\n\n").getBytes(StandardCharsets.UTF_8));
+        }
+      }
+    };
+  }
+
+  private static String output(long offset, String text) {
+    return "event: output\ndata: {\"offset\":"
+        + offset
+        + ",\"channel\":\"stdout\",\"encoding\":\"utf8\",\"data\":\""
+        + text
+        + "\"}";
+  }
+
+  private static final String EXIT = "event: exit\ndata: {\"kind\":\"exited\",\"code\":0}";
+
+  @Test
+  void looksAgainWhenTheServerIsNotReady() {
+    turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    turns.add(json(200, SANDBOX));
+    assertThat(isola.sandbox("box").info().id()).isEqualTo("box");
+    assertThat(asked).hasSize(2);
+  }
+
+  @Test
+  void givesUpAfterSomeTimes() {
+    for (int i = 0; i < 10; i++) {
+      turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    }
+    assertThatThrownBy(() -> isola.sandbox("box").info()).isInstanceOf(ProviderUnavailable.class);
+    assertThat(asked).hasSize(3);
+  }
+
+  @Test
+  void doesNotAskAgainWhatWasAnswered() {
+    turns.add(problem(400, "INVALID_REQUEST"));
+    assertThatThrownBy(() -> isola.sandbox("box").info()).isInstanceOf(InvalidRequest.class);
+    assertThat(asked).hasSize(1);
+  }
+
+  @Test
+  void ordersAgainWithTheSameKey() {
+    turns.add(HANG_UP);
+    turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    turns.add(json(201, SANDBOX));
+    assertThat(isola.create(SandboxSpec.DEFAULT).id()).isEqualTo("box");
+    assertThat(keys).hasSize(3).containsOnly(keys.getFirst());
+    turns.add(json(201, SANDBOX));
+    isola.create(SandboxSpec.DEFAULT);
+    assertThat(keys.getLast()).isNotEqualTo(keys.getFirst());
+  }
+
+  @Test
+  void doesNotOrderAgainWhatCouldNotBeMade() {
+    turns.add(problem(503, "SPAWN_FAILED"));
+    assertThatThrownBy(() -> isola.create(SandboxSpec.DEFAULT))
+        .isInstanceOf(ProviderUnavailable.class);
+    assertThat(asked).hasSize(1);
+  }
+
+  @Test
+  void neverRunsACommandTwice() {
+    turns.add(HANG_UP);
+    assertThatThrownBy(() -> isola.sandbox("box").exec("rm x")).isInstanceOf(OutcomeUnknown.class);
+    turns.add(HANG_UP);
+    assertThatThrownBy(() -> isola.sandbox("box").start(Command.shell("rm x")))
+        .isInstanceOf(OutcomeUnknown.class);
+    turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    assertThatThrownBy(() -> isola.sandbox("box").exec("rm x"))
+        .isInstanceOf(ProviderUnavailable.class);
+    turns.add(HANG_UP);
+    assertThatThrownBy(() -> isola.sandbox("box").files().remove("x", false))
+        .isInstanceOf(OutcomeUnknown.class);
+    assertThat(asked).hasSize(4);
+  }
+
+  @Test
+  void outputGoesOnWhereItBrokeAndNothingComesTwice() {
+    turns.add(events(output(0, "one "), output(4, "two ")));
+    turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    turns.add(HANG_UP);
+    // A server that sends more than was asked for, and less.
+    turns.add(events(output(0, "one two thr"), "event: output\ndata: {\"offset\":11"));
+    turns.add(events(output(11, "ee"), EXIT));
+    StringBuilder text = new StringBuilder();
+    try (Execution execution = isola.sandbox("box").execution("7", 0)) {
+      for (Optional<Output> piece = execution.read(); piece.isPresent(); piece = execution.read()) {
+        text.append(((Output.Data) piece.get()).text());
+      }
+      assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
+    }
+    assertThat(text).hasToString("one two three");
+    assertThat(asked.getFirst()).endsWith("/executions/7/output?offset=0");
+    assertThat(asked.getLast()).endsWith("offset=11");
+  }
+
+  @Test
+  void tellsWhatIsKeptNoLonger() {
+    turns.add(
+        events(
+            output(0, "a"), "event: gap\ndata: {\"offset\":1,\"lost\":9}", output(10, "b"), EXIT));
+    try (Execution execution = isola.sandbox("box").execution("7", 0)) {
+      execution.read();
+      assertThat(execution.read()).contains(new Output.Gap(1, 9));
+      assertThat(execution.read().orElseThrow().offset()).isEqualTo(10);
+      assertThat(execution.read()).isEmpty();
+    }
+  }
+
+  @Test
+  void followingGivesUpWhenTheServerStaysAway() {
+    turns.add(events(output(0, "a")));
+    try (Execution execution = isola.sandbox("box").execution("7", 0)) {
+      assertThat(execution.read()).isPresent();
+      assertThat(catchThrowableOfType(ProviderUnavailable.class, execution::read).code())
+          .isEqualTo("SERVER_UNREACHABLE");
+    }
+    assertThat(asked.size()).isGreaterThan(2);
+  }
+
+  @Test
+  void anErrorInTheMidstOfAStreamIsThrown() {
+    turns.add(
+        events("event: error\ndata: {\"code\":\"SANDBOX_DESTROYED\",\"detail\":\"it is gone\"}"));
+    try (Execution execution = isola.sandbox("box").execution("7", 0)) {
+      assertThatThrownBy(execution::read)
+          .isInstanceOf(dev.isola.client.error.Gone.class)
+          .hasMessageContaining("it is gone");
+    }
+  }
+
+  @Test
+  void anAnswerThatIsNoneOfIsolaIsTold() {
+    turns.add(json(200, "<html>"));
+    assertThatThrownBy(() -> isola.sandbox("box").info()).hasMessageContaining("cannot be read");
+    turns.add(json(404, "<html>"));
+    assertThatThrownBy(() -> isola.sandbox("box").info())
+        .isInstanceOf(dev.isola.client.error.NotFound.class)
+        .hasMessageContaining("status 404");
+    turns.add(json(200, "{\"id\":\"box\"}"));
+    assertThatThrownBy(() -> isola.sandbox("box").info()).hasMessageContaining("'state'");
+  }
+
+  @Test
+  void whatACallerNamesStaysInItsPlace() {
+    turns.add(json(200, "{}"));
+    assertThatThrownBy(() -> isola.sandbox("../keys?x#y z").info());
+    assertThat(asked).containsExactly("GET /api/v1/sandboxes/..%2Fkeys%3Fx%23y%20z");
+  }
+}
