@@ -21,7 +21,8 @@ class BenchTest {
   void wrongWordsAreNamedWithTheKnownOnes() {
     assertThat(call("bench").err())
         .isEqualTo(
-            "isola: no benchmark is named; known: create, warm, exec, files, flood, density\n");
+            "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
+                + " soak\n");
     assertThat(call("bench", "exce").err())
         .isEqualTo(
             "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"
