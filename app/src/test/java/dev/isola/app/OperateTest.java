@@ -87,7 +87,8 @@ class OperateTest {
     return serving;
   }
 
-  private static HttpRequest request(Serving serving, String method, String path, BodyPublisher body) {
+  private static HttpRequest request(
+      Serving serving, String method, String path, BodyPublisher body) {
     return HttpRequest.newBuilder(URI.create(serving.url() + path))
         .method(method, body)
         .header("Authorization", "Bearer " + KEY)
@@ -188,8 +189,7 @@ class OperateTest {
     await()
         .atMost(SOON)
         .until(
-            () ->
-                call(serving, "GET", sandbox + "/files/stat?path=begun", "").statusCode() == 200);
+            () -> call(serving, "GET", sandbox + "/files/stat?path=begun", "").statusCode() == 200);
     serving.process().destroy();
 
     assertThat(exec.get(60, TimeUnit.SECONDS).body()).contains("\"stdout\":\"done\\n\"");
@@ -205,7 +205,8 @@ class OperateTest {
     call(serving, "POST", sandbox + "/exec?planted-in-a-query=1", "{\"planted-in-a-field\":1}");
     call(serving, "PUT", sandbox + "/files/content?path=planted-in-a-path", "planted-in-a-file");
     call(serving, "GET", "/planted-in-a-route", "");
-    String made = call(serving, "POST", "/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"use\"}").body();
+    String made =
+        call(serving, "POST", "/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"use\"}").body();
     String secret = made.split("\"key\":\"")[1].split("\"")[0];
     call(serving, "DELETE", "/api/v1/keys/ci", "");
     call(serving, "DELETE", sandbox, "");
@@ -219,7 +220,8 @@ class OperateTest {
     assertThat(log + audit).doesNotContain("planted", secret, KEY);
     try (Stream<Path> files = Files.walk(folder.resolve("state"))) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
-        String content = new String(Files.readAllBytes(file), java.nio.charset.StandardCharsets.ISO_8859_1);
+        String content =
+            new String(Files.readAllBytes(file), java.nio.charset.StandardCharsets.ISO_8859_1);
         assertThat(content.contains(secret) || content.contains(KEY)).as(file.toString()).isFalse();
       }
     }

@@ -94,8 +94,7 @@ final class ApiEvents {
                 contestants.add(Contestant.timed(served.name(), () -> run(served)));
               });
     }
-    return new Event(
-        "api-exec", "raw", clients, plan.n().orElse(N), WARM_UP, 1, contestants);
+    return new Event("api-exec", "raw", clients, plan.n().orElse(N), WARM_UP, 1, contestants);
   }
 
   private static void run(Housed housed) throws IOException {
@@ -212,9 +211,7 @@ final class ApiEvents {
                     reading(
                         housed,
                         served.name(),
-                        () ->
-                            served.ask(
-                                one -> one.download(served.sandbox() + CONTENT, target))));
+                        () -> served.ask(one -> one.download(served.sandbox() + CONTENT, target))));
               });
     }
     return files("api-download", contestants);
