@@ -21,11 +21,12 @@ class BenchTest {
   void wrongWordsAreNamedWithTheKnownOnes() {
     assertThat(call("bench").err())
         .isEqualTo(
-            "isola: no benchmark is named; known: create, warm, exec, files, flood, density\n");
+            "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
+                + " soak\n");
     assertThat(call("bench", "exce").err())
         .isEqualTo(
             "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"
-                + " files, flood, density\n");
+                + " files, flood, density, api, soak\n");
     assertThat(call("bench", "exec", "--against", "rwa").err())
         .contains("no comparator is named 'rwa'; did you mean raw?");
     assertThat(call("bench", "exec", "--provider", "fkae").err())

@@ -19,6 +19,7 @@ final class Arena implements AutoCloseable {
   private final Map<String, Peer> peers = new LinkedHashMap<>();
   private final List<Entrant> entrants = new ArrayList<>();
   private final Map<String, Housed> housed = new LinkedHashMap<>();
+  private final Map<String, Served> served = new LinkedHashMap<>();
   private final List<Absent> absent = new ArrayList<>();
 
   private Arena(Plan plan) throws IOException {
@@ -48,7 +49,7 @@ final class Arena implements AutoCloseable {
         absent.add(new Absent(tool, "not installed"));
       }
     }
-    if (plan.benchmarks().contains("create") || plan.benchmarks().contains("exec")) {
+    if (plan.benchmarks().stream().anyMatch(List.of("create", "exec", "api")::contains)) {
       peers.putAll(Peers.open(plan, this, absent));
     }
     for (ProviderFactory factory : plan.providers()) {
@@ -113,6 +114,18 @@ final class Arena implements AutoCloseable {
     }
   }
 
+  /** Returns that engine behind a port; {@code absent} learns why there is none. */
+  Optional<Served> served(Entrant entrant) {
+    Optional<Housed> house = housed(entrant);
+    try {
+      return house.map(
+          one -> served.computeIfAbsent(entrant.name(), name -> Served.open(name, one)));
+    } catch (RuntimeException e) {
+      absent.add(new Absent(entrant.name() + Served.SUFFIX, String.valueOf(e.getMessage())));
+      return Optional.empty();
+    }
+  }
+
   List<Absent> absent() {
     return absent;
   }
@@ -120,6 +133,7 @@ final class Arena implements AutoCloseable {
   @Override
   public void close() {
     try {
+      served.values().forEach(Served::close);
       housed.values().forEach(Housed::close);
       entrants.forEach(Entrant::close);
     } finally {

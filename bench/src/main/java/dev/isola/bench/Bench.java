@@ -17,12 +17,14 @@ import java.util.stream.Stream;
  *   <li>{@code exec}: a command in a running sandbox, one at a time and eight at once;
  *   <li>{@code files}: a large file in and out, a tree of small ones in and out;
  *   <li>{@code flood}: a command's output;
- *   <li>{@code density}: what many sandboxes cost that are there at once.
+ *   <li>{@code density}: what many sandboxes cost that are there at once;
+ *   <li>{@code api}: commands, events and a large file over HTTP, beside the same in this process;
+ *   <li>{@code soak}: 64 clients over HTTP for a minute.
  * </ul>
  */
 public final class Bench {
   public static final List<String> BENCHMARKS =
-      List.of("create", "warm", "exec", "files", "flood", "density");
+      List.of("create", "warm", "exec", "files", "flood", "density", "api", "soak");
   public static final List<String> COMPARATORS =
       Stream.concat(Stream.of("raw", "processbuilder", "cp", "tar", "engine"), Peers.NAMES.stream())
           .toList();
@@ -108,6 +110,8 @@ public final class Bench {
         yield events;
       }
       case "flood" -> FloodEvents.of(arena, plan);
+      case "api" -> ApiEvents.of(arena, plan);
+      case "soak" -> SoakEvent.of(arena, plan);
       default -> throw new IllegalArgumentException("no benchmark is named " + benchmark);
     };
   }

@@ -1,6 +1,7 @@
 package dev.isola.bench;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -101,6 +102,21 @@ final class EngineCommand implements Peer {
     }
     return List.of(
         Contestant.timed(command + " exec", () -> run("exec", container, "true")).paced(SLOWER));
+  }
+
+  /**
+   * Returns who copies a file into a container, and out of it.
+   *
+   * @throws IOException when no container can be brought up
+   */
+  Contestant copying(Path from, Path to, boolean in) throws IOException, InterruptedException {
+    executing();
+    String there = container + ":/tmp/isola-bench-file";
+    if (in) {
+      return Contestant.timed(command + " cp", () -> run("cp", "--quiet", from.toString(), there));
+    }
+    run("cp", "--quiet", from.toString(), there);
+    return Contestant.timed(command + " cp", () -> run("cp", "--quiet", there, to.toString()));
   }
 
   private void run(String... words) throws IOException, InterruptedException {

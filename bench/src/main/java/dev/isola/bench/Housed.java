@@ -12,6 +12,7 @@ import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Request;
+import dev.isola.server.Serving;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
@@ -161,7 +162,16 @@ final class Housed implements AutoCloseable {
     return engine.sandbox(shared());
   }
 
-  private synchronized SandboxId shared() {
+  /** Returns what a server works with. */
+  Serving.Parts parts() {
+    return new Serving.Parts(engine, registry, health);
+  }
+
+  Ledger ledger() {
+    return ledger;
+  }
+
+  synchronized SandboxId shared() {
     SandboxId known = shared;
     if (known == null) {
       known = create(true).entry().id();

@@ -1,0 +1,101 @@
+package dev.isola.bench;
+
+import dev.isola.engine.Log;
+import dev.isola.server.IsolaServer;
+import dev.isola.server.Serving;
+import dev.isola.server.api.Api;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Gate;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** An engine behind a port of loopback, as {@code isola serve} has it, and clients of it. */
+final class Served implements AutoCloseable {
+  static final String SUFFIX = "-http";
+  private static final String KEY = "isk_of_this_measurement_only";
+  private static final Log NOBODY =
+      new Log() {
+        @Override
+        public void info(String sentence) {}
+
+        @Override
+        public void warning(String sentence) {}
+      };
+
+  private final String name;
+  private final Housed housed;
+  private final IsolaServer server;
+  private final Queue<ApiClient> idle = new ConcurrentLinkedQueue<>();
+
+  private Served(String name, Housed housed, IsolaServer server) {
+    this.name = name;
+    this.housed = housed;
+    this.server = server;
+  }
+
+  static Served open(String provider, Housed housed) {
+    ApiKeys keys =
+        ApiKeys.open(housed.ledger().settings(), Optional.of(KEY), InstantSource.system());
+    Serving serving = new Serving();
+    serving.ready(housed.parts());
+    IsolaServer server =
+        IsolaServer.open(
+            IsolaServer.Address.of("127.0.0.1", 0),
+            Api.routes(serving, keys, provider, "bench"),
+            new Gate(List.of()),
+            keys,
+            line -> {},
+            NOBODY);
+    return new Served(provider + SUFFIX, housed, server);
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Returns the path of the sandbox that commands share. */
+  String sandbox() {
+    return "/api/v1/sandboxes/" + housed.shared();
+  }
+
+  ApiClient connect() throws java.io.IOException {
+    return ApiClient.connect(server.port(), KEY);
+  }
+
+  /** Something done over a connection. */
+  interface Use {
+    void with(ApiClient client) throws java.io.IOException;
+  }
+
+  /** Does something over a connection that is kept for the next one. */
+  void ask(Use use) throws java.io.IOException {
+    ApiClient kept = idle.poll();
+    if (kept != null && kept.stale()) {
+      kept.close();
+      kept = null;
+    }
+    ApiClient client = kept == null ? connect() : kept;
+    boolean good = false;
+    try {
+      use.with(client);
+      good = true;
+    } finally {
+      if (good) {
+        idle.add(client);
+      } else {
+        client.close();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    for (ApiClient client = idle.poll(); client != null; client = idle.poll()) {
+      client.close();
+    }
+    server.close();
+  }
+}
