@@ -155,7 +155,8 @@ final class Entrance extends Handler.Abstract {
     if (host.isPresent() && match.isEmpty()) {
       throw noRoute("");
     }
-    if (match.isEmpty() || routes.find(request.getMethod(), whole).isPresent() && host.isEmpty()) {
+    boolean ours = host.isEmpty() && routes.find(request.getMethod(), whole).isPresent();
+    if (match.isEmpty() || ours) {
       return false;
     }
     if (host.isEmpty()) {

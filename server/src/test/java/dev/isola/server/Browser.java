@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -113,7 +114,7 @@ final class Browser implements WebSocket.Listener, AutoCloseable {
   }
 
   @Override
-  public CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
+  public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
     text.append(data);
     if (last) {
       JsonNode message = JSON.readTree(text.toString());
@@ -128,10 +129,10 @@ final class Browser implements WebSocket.Listener, AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() {
     page.abort();
     http.shutdownNow();
     process.descendants().forEach(ProcessHandle::destroyForcibly);
-    process.destroyForcibly().waitFor();
+    process.destroyForcibly().onExit().join();
   }
 }

@@ -21,7 +21,10 @@ import tools.jackson.databind.json.JsonMapper;
 /** A client at a terminal: it counts what it has seen, as one that comes back has to. */
 final class Talk implements WebSocket.Listener, AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
-  private static final Object CLOSED = new Object();
+  private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
+
+  /** Nothing more comes. */
+  private record Ended(int code) {}
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final LinkedBlockingQueue<Object> arrived = new LinkedBlockingQueue<>();
@@ -29,7 +32,6 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
   private final WebSocket socket;
   private long offset;
-  private volatile int code;
 
   private Talk(String url, Map<String, String> headers, List<String> protocols) {
     WebSocket.Builder builder = http.newWebSocketBuilder().connectTimeout(Duration.ofSeconds(20));
@@ -88,7 +90,7 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
     while (!seen().contains(words)) {
       Object next = arrived.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
       assertThat(next).as("waited for '" + words + "', saw '" + seen() + "'").isNotNull();
-      assertThat(next).as("closed with " + code + " after '" + seen() + "'").isNotSameAs(CLOSED);
+      assertThat(next).as("after '" + seen() + "'").isNotInstanceOf(Ended.class);
       take(next);
     }
   }
@@ -97,9 +99,9 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
   Map<String, Object> text() throws InterruptedException {
     while (true) {
       Object next = arrived.poll(60, TimeUnit.SECONDS);
-      assertThat(next).as("saw '" + seen() + "'").isNotNull().isNotSameAs(CLOSED);
+      assertThat(next).as("saw '" + seen() + "'").isNotNull().isNotInstanceOf(Ended.class);
       if (take(next) instanceof String words) {
-        return JSON.readValue(words, new TypeReference<Map<String, Object>>() {});
+        return JSON.readValue(words, MAP);
       }
     }
   }
@@ -109,28 +111,26 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
     while (true) {
       Object next = arrived.poll(60, TimeUnit.SECONDS);
       assertThat(next).as("not closed").isNotNull();
-      if (next == CLOSED) {
+      if (next instanceof Ended(int code)) {
         return code;
       }
       take(next);
     }
   }
 
-  private Object take(@Nullable Object next) {
+  private @Nullable Object take(@Nullable Object next) {
     if (next instanceof byte[] bytes) {
       seen.writeBytes(bytes);
       offset += bytes.length;
-    } else if (next instanceof String words && words.contains("\"offset\"")) {
-      offset =
-          ((Number)
-                  JSON.readValue(words, new TypeReference<Map<String, Object>>() {}).get("offset"))
-              .longValue();
+    } else if (next instanceof String words
+        && JSON.readValue(words, MAP).get("offset") instanceof Number told) {
+      offset = told.longValue();
     }
-    return next == null ? CLOSED : next;
+    return next;
   }
 
   @Override
-  public CompletionStage<?> onBinary(WebSocket from, ByteBuffer data, boolean last) {
+  public @Nullable CompletionStage<?> onBinary(WebSocket from, ByteBuffer data, boolean last) {
     byte[] bytes = new byte[data.remaining()];
     data.get(bytes);
     arrived.add(bytes);
@@ -139,7 +139,7 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
   }
 
   @Override
-  public CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
+  public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
     text.append(data);
     if (last) {
       arrived.add(text.toString());
@@ -150,15 +150,14 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
   }
 
   @Override
-  public CompletionStage<?> onClose(WebSocket from, int status, String reason) {
-    code = status;
-    arrived.add(CLOSED);
+  public @Nullable CompletionStage<?> onClose(WebSocket from, int status, String reason) {
+    arrived.add(new Ended(status));
     return null;
   }
 
   @Override
   public void onError(WebSocket from, Throwable error) {
-    arrived.add(CLOSED);
+    arrived.add(new Ended(0));
   }
 
   @Override

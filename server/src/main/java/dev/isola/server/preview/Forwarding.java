@@ -47,7 +47,7 @@ final class Forwarding {
   void through(PortDialing.Connection connection, String target, Predicate<String> ours)
       throws IOException {
     boolean tunnelled = false;
-    Thread upload = Thread.currentThread();
+    Thread upload = null;
     try (Exchange.Watched _ = exchange.length() == 0 ? exchange.whileWanted() : () -> {}) {
       PortReader in = new PortReader(connection);
       AnswerHead head;
@@ -175,8 +175,8 @@ final class Forwarding {
   }
 
   /** The body is ours to read until nobody reads it any more. */
-  private static void end(Thread upload) {
-    if (upload == Thread.currentThread()) {
+  private static void end(@Nullable Thread upload) {
+    if (upload == null) {
       return;
     }
     upload.interrupt();

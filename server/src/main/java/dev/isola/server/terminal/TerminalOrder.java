@@ -4,6 +4,7 @@ import dev.isola.spi.exec.Signal;
 import dev.isola.spi.exec.TerminalSize;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
@@ -38,7 +39,7 @@ sealed interface TerminalOrder {
     return new Nonsense("its type or its fields are not known");
   }
 
-  private static TerminalOrder size(Object rows, Object cols) {
+  private static TerminalOrder size(@Nullable Object rows, @Nullable Object cols) {
     return rows instanceof Integer height
             && cols instanceof Integer width
             && height >= 1
