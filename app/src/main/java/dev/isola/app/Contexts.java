@@ -30,19 +30,22 @@ final class Contexts {
     }
   }
 
+  private final Path config;
+  private final Path folder;
   private final Path file;
 
-  private Contexts(Path file) {
-    this.file = file;
+  private Contexts(Path config) {
+    this.config = config;
+    this.folder = config.resolve("isola");
+    this.file = folder.resolve("contexts");
   }
 
   static Contexts of(Map<String, String> env) {
     String config = env.getOrDefault("XDG_CONFIG_HOME", "");
-    Path folder =
+    return new Contexts(
         config.startsWith("/")
             ? Path.of(config)
-            : Path.of(env.getOrDefault("HOME", "/root"), ".config");
-    return new Contexts(folder.resolve("isola").resolve("contexts"));
+            : Path.of(env.getOrDefault("HOME", "/root"), ".config"));
   }
 
   Map<String, Context> all() {
@@ -102,9 +105,8 @@ final class Contexts {
       text.append(one.name()).append(".key=").append(escaped(one.key())).append('\n');
     }
     try {
-      Path folder = file.getParent();
       if (!Files.isDirectory(folder)) {
-        Files.createDirectories(folder.getParent());
+        Files.createDirectories(config);
         Files.createDirectory(
             folder,
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));

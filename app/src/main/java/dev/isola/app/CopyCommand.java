@@ -1,6 +1,7 @@
 package dev.isola.app;
 
 import dev.isola.client.FileInfo;
+import dev.isola.client.FileModes;
 import dev.isola.client.Files;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
@@ -16,12 +17,9 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.PosixFilePermission;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -140,7 +138,7 @@ final class CopyCommand extends RemoteCommand {
           within(files, path, local),
           in,
           size,
-          OptionalInt.of(mode(local)),
+          OptionalInt.of(FileModes.of(java.nio.file.Files.getPosixFilePermissions(local))),
           bytes -> progress.at(counted(sent, bytes)));
     }
     return sent.get();
@@ -170,14 +168,6 @@ final class CopyCommand extends RemoteCommand {
           }
         });
     return size.get();
-  }
-
-  private static int mode(Path file) throws IOException {
-    int mode = 0;
-    for (PosixFilePermission one : java.nio.file.Files.getPosixFilePermissions(file)) {
-      mode |= 0400 >> one.ordinal();
-    }
-    return mode;
   }
 
   private long download(Sandbox sandbox, String path, Console console) throws IOException {
@@ -227,22 +217,12 @@ final class CopyCommand extends RemoteCommand {
         OutputStream out = java.nio.file.Files.newOutputStream(draft)) {
       long bytes = copy(content, out, progress);
       java.nio.file.Files.setPosixFilePermissions(
-          draft, permissions(info.isFile() ? info.mode() : 0644));
+          draft, FileModes.permissions(info.isFile() ? info.mode() : 0644));
       java.nio.file.Files.move(draft, goal, StandardCopyOption.REPLACE_EXISTING);
       return bytes;
     } finally {
       java.nio.file.Files.deleteIfExists(draft);
     }
-  }
-
-  private static Set<PosixFilePermission> permissions(int mode) {
-    Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
-    for (PosixFilePermission one : PosixFilePermission.values()) {
-      if ((mode & (0400 >> one.ordinal())) != 0) {
-        permissions.add(one);
-      }
-    }
-    return permissions;
   }
 
   private static long copy(InputStream in, OutputStream out, Progress progress) throws IOException {

@@ -39,7 +39,7 @@ abstract class EachSandbox extends RemoteCommand {
       return ExitCodes.OK;
     }
     for (SandboxException one : bad.subList(0, bad.size() - 1)) {
-      console.remark(one.getMessage());
+      ErrorReport.write(wiring.host(), one.fault(), false);
     }
     throw bad.getLast();
   }

@@ -5,6 +5,7 @@ import dev.isola.client.error.IsolaException;
 import dev.isola.spi.exec.TerminalSize;
 import java.io.IOException;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
@@ -63,7 +64,7 @@ final class TopCommand extends RemoteCommand {
           rows = table.measure(isola);
           remark = "";
         } catch (IsolaException e) {
-          remark = Cells.text(e.getMessage()); // it may be back soon
+          remark = Cells.text(e.problem().detail()); // it may be back soon
         }
       } while (true);
     } catch (InterruptedException e) {
@@ -84,7 +85,7 @@ final class TopCommand extends RemoteCommand {
     String head =
         rows.size()
             + " running  "
-            + LocalTime.now().truncatedTo(ChronoUnit.SECONDS)
+            + LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
             + "  q ends"
             + (remark.isEmpty() ? "" : "  " + remark);
     String lines =

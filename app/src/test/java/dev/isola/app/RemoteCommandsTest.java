@@ -1,11 +1,13 @@
 package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.app.CommandLineFixture.Called;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -18,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** A1: the verbs of the command line against a real server. */
 @Timeout(180)
 class RemoteCommandsTest {
+  private static final Duration SOON = Duration.ofSeconds(60);
+
   @TempDir static Path data;
   private static LiveServer server;
 
@@ -125,7 +129,8 @@ class RemoteCommandsTest {
           }
         };
     assertThat(broken.call("exec", id, "yes").code()).isEqualTo(ExitCodes.OUTPUT_CLOSED);
-    assertThat(isola("logs", id).out()).contains("yes").doesNotContain("running");
+    assertThat(isola("logs", id).out()).contains("yes");
+    await().atMost(SOON).until(() -> !isola("logs", id).out().contains("running"));
   }
 
   @Test

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A1, X8: a server is restarted under a running shell and a followed log; no byte is missing. */
 class RemoteRestartTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(120);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String KEY = "isk_0123456789abcdef0123456789abcdef";
 
   /** Counts until the file {@code go} is there, and a hundred lines more. */

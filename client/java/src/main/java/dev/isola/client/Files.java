@@ -20,13 +20,13 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** The files of a sandbox. Content is never held whole, in neither direction. */
 public final class Files {
   private static final String BYTES = "application/octet-stream";
   private static final String TAR = "application/x-tar";
   private static final int BUFFER = 64 * 1024;
-  private static final LongConsumer NOBODY = ignored -> {};
 
   /** Removing or moving a large tree may take a while. */
   private static final Duration LONG = Duration.ofMinutes(5);
@@ -53,12 +53,13 @@ public final class Files {
   /** Writes a file; it appears whole or not at all, and parents are made. */
   public FileInfo write(String path, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    return write(path, new ByteArrayInputStream(bytes), bytes.length, OptionalInt.empty(), NOBODY);
+    return write(
+        path, new ByteArrayInputStream(bytes), bytes.length, OptionalInt.empty(), Files::ignore);
   }
 
   /** Writes a file from a stream of unknown length. The stream is not closed. */
   public FileInfo write(String path, InputStream content) {
-    return write(path, content, -1, OptionalInt.empty(), NOBODY);
+    return write(path, content, -1, OptionalInt.empty(), Files::ignore);
   }
 
   /**
@@ -156,7 +157,7 @@ public final class Files {
 
   /** Unpacks a tar archive into a folder, which is made when missing. */
   public void importTree(String path, InputStream archive) {
-    importTree(path, archive, NOBODY);
+    importTree(path, archive, Files::ignore);
   }
 
   private void importTree(String path, InputStream archive, LongConsumer progress) {
@@ -169,7 +170,7 @@ public final class Files {
    * @param progress called with the bytes of the archive sent so far
    */
   public void upload(Path from, String to, LongConsumer progress) throws IOException {
-    AtomicReference<IOException> failure = new AtomicReference<>();
+    AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
     try (PipedInputStream archive = new PipedInputStream(BUFFER);
         PipedOutputStream end = new PipedOutputStream(archive)) {
       Thread packer = Thread.ofVirtual().start(() -> pack(from, end, failure));
@@ -187,7 +188,8 @@ public final class Files {
     }
   }
 
-  private static void pack(Path from, OutputStream end, AtomicReference<IOException> failure) {
+  private static void pack(
+      Path from, OutputStream end, AtomicReference<@Nullable IOException> failure) {
     try (end) {
       TreePacker.pack(from, end);
     } catch (IOException e) {
@@ -208,4 +210,6 @@ public final class Files {
       return TreeUnpacker.unpack(new Content(archive, progress), to);
     }
   }
+
+  private static void ignore(long bytes) {}
 }

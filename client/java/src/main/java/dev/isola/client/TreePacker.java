@@ -12,7 +12,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.PosixFilePermission;
 
 /** Packs a folder as a tar archive: files, folders, and links as links. */
 final class TreePacker {
@@ -126,11 +125,7 @@ final class TreePacker {
     if (type == TarBlock.LINK) {
       return 0777;
     }
-    int mode = 0;
-    for (PosixFilePermission one : Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS)) {
-      mode |= 0400 >> one.ordinal();
-    }
-    return mode;
+    return FileModes.of(Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS));
   }
 
   private void pad(long size) throws IOException {

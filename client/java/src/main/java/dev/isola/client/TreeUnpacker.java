@@ -11,14 +11,11 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * Unpacks a tar archive that may be hostile. Nothing is written outside of the folder: names do not
@@ -85,7 +82,7 @@ final class TreeUnpacker {
       case TarBlock.FILE -> {
         Path path = fresh(parts);
         write(path, size);
-        Files.setPosixFilePermissions(path, permissions(block.mode()));
+        Files.setPosixFilePermissions(path, FileModes.permissions(block.mode()));
         Files.setLastModifiedTime(path, FileTime.fromMillis(block.time() * 1000));
       }
       case TarBlock.LINK -> {
@@ -204,18 +201,9 @@ final class TreeUnpacker {
   private void setFolderModes() throws IOException {
     List<Path> folders = new ArrayList<>(folderModes.keySet());
     for (Path folder : folders.reversed()) {
-      Files.setPosixFilePermissions(folder, permissions(folderModes.getOrDefault(folder, 0755)));
+      Files.setPosixFilePermissions(
+          folder, FileModes.permissions(folderModes.getOrDefault(folder, 0755)));
     }
-  }
-
-  private static Set<PosixFilePermission> permissions(int mode) {
-    Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
-    for (PosixFilePermission one : PosixFilePermission.values()) {
-      if ((mode & (0400 >> one.ordinal())) != 0) {
-        permissions.add(one);
-      }
-    }
-    return permissions;
   }
 
   private Map<String, String> records(long size) throws IOException {

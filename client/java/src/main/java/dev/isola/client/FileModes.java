@@ -1,0 +1,31 @@
+package dev.isola.client;
+
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/** Permission bits as a number, and as this JDK has them. */
+public final class FileModes {
+  private static final String ALL = "rwxrwxrwx";
+  private static final int FIRST = 0400;
+
+  private FileModes() {}
+
+  public static int of(Set<PosixFilePermission> permissions) {
+    String text = PosixFilePermissions.toString(permissions);
+    int mode = 0;
+    for (int i = 0; i < ALL.length(); i++) {
+      mode |= text.charAt(i) == '-' ? 0 : FIRST >> i;
+    }
+    return mode;
+  }
+
+  /** Returns the permissions; what else is in the number, such as setuid, is left out. */
+  public static Set<PosixFilePermission> permissions(int mode) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < ALL.length(); i++) {
+      text.append((mode & (FIRST >> i)) == 0 ? '-' : ALL.charAt(i));
+    }
+    return PosixFilePermissions.fromString(text.toString());
+  }
+}
