@@ -6,6 +6,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,9 +143,17 @@ public final class HealthMonitor implements AutoCloseable {
     }
   }
 
-  /** Stops asking. */
+  /** Stops asking, and waits for questions that are open, for as long as they may take. */
   @Override
   public void close() {
     threads.forEach(Thread::interrupt);
+    Duration most = rhythm.patience().multipliedBy(3);
+    try {
+      for (Thread thread : threads) {
+        boolean _ = thread.join(most);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -46,7 +46,7 @@ final class Watch {
         return silent();
       }
     } catch (InterruptedException e) {
-      question.interrupt();
+      hanging = question;
       throw e;
     }
     Standing said = answer.get();
@@ -57,11 +57,22 @@ final class Watch {
     return said;
   }
 
-  /** Ends a question that still hangs, if it lets itself be ended. */
+  /**
+   * Ends a question that is still open. It has the usual time to end by itself: what a provider made
+   * to try itself, such as a sandbox, would be left behind otherwise.
+   */
   void end() {
-    Thread before = hanging;
-    if (before != null) {
-      before.interrupt();
+    Thread open = hanging;
+    if (open != null) {
+      try {
+        if (!open.join(patience)) {
+          open.interrupt();
+          boolean _ = open.join(patience); // it may have to clean up
+        }
+      } catch (InterruptedException e) {
+        open.interrupt();
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  * collects them. A request is one thread's work, so its trace is the thread's.
  */
 public final class Traces implements AutoCloseable {
+  private static final ThreadLocal<@Nullable TraceContext> CURRENT = new ThreadLocal<>();
+
   private final @Nullable SpanSender sender;
   private final InstantSource clock;
-  private final ThreadLocal<@Nullable TraceContext> current = new ThreadLocal<>();
 
   private Traces(@Nullable SpanSender sender, InstantSource clock) {
     this.sender = sender;
@@ -46,22 +47,22 @@ public final class Traces implements AutoCloseable {
    */
   public void begin(Optional<String> traceparent) {
     if (sender != null) {
-      current.set(TraceContext.of(traceparent));
+      CURRENT.set(TraceContext.of(traceparent));
     }
   }
 
   /** Ends what {@link #begin} began; without that nothing happens. */
   public void end(String name, long nanos, boolean good, Map<String, String> attributes) {
-    TraceContext context = current.get();
+    TraceContext context = CURRENT.get();
     if (context != null) {
-      current.remove();
+      CURRENT.remove();
       send(context, name, true, nanos, good, attributes);
     }
   }
 
   /** Tells of something that the calling thread has just done within its request. */
   void did(String name, long nanos, boolean good, Map<String, String> attributes) {
-    TraceContext context = current.get();
+    TraceContext context = CURRENT.get();
     if (context != null) {
       send(context.within(), name, false, nanos, good, attributes);
     }
