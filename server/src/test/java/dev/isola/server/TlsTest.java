@@ -38,11 +38,14 @@ class TlsTest {
     Process keytool =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-J-XX:TieredStopAtLevel=1",
                 "-genkeypair",
                 "-alias",
                 "isola",
                 "-keyalg",
                 algorithm,
+                "-keysize",
+                algorithm.equals("RSA") ? "2048" : "256",
                 "-dname",
                 "CN=localhost",
                 "-ext",
