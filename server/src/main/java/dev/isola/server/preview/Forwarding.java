@@ -48,7 +48,7 @@ final class Forwarding {
       throws IOException {
     boolean tunnelled = false;
     Thread upload = null;
-    try (Exchange.Watched _ = exchange.length() == 0 ? exchange.whileWanted() : () -> {}) {
+    try (Exchange.Watched _ = watch()) {
       PortReader in = new PortReader(connection);
       AnswerHead head;
       try (Patience watch = new Patience(patience)) {
@@ -72,6 +72,12 @@ final class Forwarding {
       }
       end(upload);
     }
+  }
+
+  /** Notices a client that leaves by reading, which nobody else may do meanwhile. */
+  private Exchange.Watched watch() {
+    boolean quiet = exchange.length() == 0 && Heads.upgrade(exchange.headers()).isEmpty();
+    return quiet ? exchange.whileWanted() : () -> {};
   }
 
   private byte[] head(String target, List<Header> headers) {
