@@ -121,7 +121,8 @@ class RemoteRestartTest {
     Path screen = folder.resolve("screen");
     try (Isola isola = Isola.connect(url, KEY)) {
       await().atMost(PATIENCE).ignoreExceptions().until(() -> isola.providers() != null);
-      Sandbox sandbox = isola.create(SandboxSpec.DEFAULT);
+      // It ends by itself, should this test fail.
+      Sandbox sandbox = isola.create(SandboxSpec.builder().ttl(Duration.ofMinutes(10)).build());
       String execution = sandbox.start(Command.shell(COUNTING)).id();
       Process logs = start(words("logs", "-f", sandbox.id(), execution), log, url);
       String line =
