@@ -63,7 +63,9 @@ class FuzzTest {
     /** Sends one and says what is wrong with the answer; empty when nothing is. */
     String send(FuzzedRequests.Sent sent, String key) {
       try (Client.Open open =
-          house.client(key).open(sent.method(), sent.path(), sent.headers(), sent.body())) {
+          house
+              .client(key)
+              .open(sent.method(), sent.path(), sent.headers(), sent.body().toArray())) {
         answers.incrementAndGet(Math.min(5, open.status() / 100));
         if (sent.streams() && open.status() == 200) {
           return "";

@@ -3,6 +3,7 @@ package dev.isola.server;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.spi.Bytes;
 import java.net.URLEncoder;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,11 +25,11 @@ final class FuzzedRequests {
       String method,
       String path,
       Map<String, String> headers,
-      byte[] body,
+      Bytes body,
       boolean streams) {
     @Override
     public String toString() {
-      String shown = new String(body, 0, Math.min(body.length, 500), ISO_8859_1);
+      String shown = new String(body.toArray(), 0, Math.min(body.size(), 500), ISO_8859_1);
       return operation + ": " + method + " " + path + " " + headers + " " + shown;
     }
   }
@@ -151,7 +152,7 @@ final class FuzzedRequests {
     if (rarely(30)) {
       query.append(query.isEmpty() ? "" : "&").append(pick(List.of("nosuch=1", "%ff=1", "=", "&")));
     }
-    byte[] body = body(map(description.get("requestBody")), headers);
+    Bytes body = Bytes.of(body(map(description.get("requestBody")), headers));
     boolean streams = description.toString().contains("text/event-stream");
     String target = path + (query.isEmpty() ? "" : "?" + query);
     String name = String.valueOf(description.get("operationId"));

@@ -11,7 +11,6 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -94,10 +93,8 @@ class TracesTest {
         Map.of("traces.otlp.url", "http://127.0.0.1:" + collector.getAddress().getPort() + path));
   }
 
-  private Map<String, Map<?, ?>> byName() {
-    Map<String, Map<?, ?>> named = new HashMap<>();
-    spans.forEach(span -> named.put(String.valueOf(span.get("name")), span));
-    return named;
+  private Map<?, ?> named(String name) {
+    return spans.stream().filter(span -> name.equals(span.get("name"))).findFirst().orElseThrow();
   }
 
   @Test
@@ -118,10 +115,10 @@ class TracesTest {
           "{\"command\":\"echo hunter2\"}".getBytes(java.nio.charset.StandardCharsets.UTF_8));
       await().atMost(Duration.ofSeconds(20)).until(() -> spans.size() >= 4);
 
-      Map<?, ?> request = byName().get("POST /api/v1/sandboxes");
-      Map<?, ?> spawn = byName().get("spawn");
-      Map<?, ?> exec = byName().get("POST /api/v1/sandboxes/{id}/exec");
-      Map<?, ?> execution = byName().get("execution");
+      Map<?, ?> request = named("POST /api/v1/sandboxes");
+      Map<?, ?> spawn = named("spawn");
+      Map<?, ?> exec = named("POST /api/v1/sandboxes/{id}/exec");
+      Map<?, ?> execution = named("execution");
       for (Map<?, ?> span : List.of(request, spawn, exec, execution)) {
         assertThat(span.get("traceId")).isEqualTo(TRACE);
         assertThat(String.valueOf(span.get("spanId"))).matches("[0-9a-f]{16}");
@@ -132,7 +129,7 @@ class TracesTest {
       assertThat(spawn.get("parentSpanId")).isEqualTo(request.get("spanId"));
       assertThat(execution.get("parentSpanId")).isEqualTo(exec.get("spanId"));
       assertThat(request.get("kind")).isEqualTo(2);
-      assertThat(spawn.get("attributes").toString()).contains("provider", "memory");
+      assertThat(String.valueOf(spawn.get("attributes"))).contains("provider", "memory");
       assertThat(types).containsOnly("application/json");
       assertThat(spans.toString()).doesNotContain("hunter", house.admin, id);
       assertThat(client.get("/metrics").text())

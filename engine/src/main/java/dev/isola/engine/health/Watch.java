@@ -58,8 +58,8 @@ final class Watch {
   }
 
   /**
-   * Ends a question that is still open. It has the usual time to end by itself: what a provider made
-   * to try itself, such as a sandbox, would be left behind otherwise.
+   * Ends a question that is still open. It has the usual time to end by itself: what a provider
+   * made to try itself, such as a sandbox, would be left behind otherwise.
    */
   void end() {
     Thread open = hanging;
