@@ -44,7 +44,10 @@ class OperateTest {
   @AfterEach
   void end() throws InterruptedException {
     for (Process process : processes) {
-      process.destroyForcibly().waitFor();
+      process.destroy(); // and with it its sandboxes
+      if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        process.destroyForcibly().waitFor();
+      }
     }
     client.close();
   }
@@ -72,6 +75,8 @@ class OperateTest {
             folder.resolve("state").toString(),
             "--set",
             "floor=process",
+            "--set",
+            "shutdown=drain",
             "--set",
             "provider=subprocess"));
     ProcessBuilder builder =
