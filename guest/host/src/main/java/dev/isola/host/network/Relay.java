@@ -52,10 +52,18 @@ final class Relay {
 
   void start(long pid) throws IOException {
     String target = Long.toString(pid);
-    String said = Program.of("sh", "-s", target).by(Program.of("setsid")).with(marks).run(START);
-    if (!said.equals("1")) {
-      throw new IOException("slirp4netns did not come up: " + complaint(target));
+    if (!comesUp(target)) {
+      // Seen once on a busy machine, without a reason that it would tell; the next one came up.
+      end();
+      if (!comesUp(target)) {
+        throw new IOException("slirp4netns did not come up: " + complaint(target));
+      }
     }
+  }
+
+  private boolean comesUp(String target) throws IOException {
+    Program shell = Program.of("sh", "-s", target).by(Program.of("setsid")).with(marks);
+    return shell.run(START).equals("1");
   }
 
   /** Starts it once more, to hear why. */
