@@ -63,12 +63,13 @@ public record Problem(
           "FILE_NOT_FOUND",
           "PORT_NOT_OPEN",
           "IMAGE_NOT_FOUND",
+          "SNAPSHOT_NOT_FOUND",
           "ROUTE_NOT_FOUND" ->
           new NotFound(this, cause);
       case "CONFLICT", "FILE_EXISTS", "FOLDER_NOT_EMPTY", "ILLEGAL_STATE", "UNSAVED_WORK" ->
           new Conflict(this, cause);
-      case "SANDBOX_DESTROYED" -> new Gone(this, cause);
-      case "RESOURCE_LIMIT", "DISK_FULL" -> new LimitExceeded(this, cause);
+      case "SANDBOX_DESTROYED", "SNAPSHOT_DAMAGED" -> new Gone(this, cause);
+      case "RESOURCE_LIMIT", "RATE_LIMITED", "DISK_FULL" -> new LimitExceeded(this, cause);
       case "NOT_IMPLEMENTED" -> new Unsupported(this, cause);
       case "OUTCOME_UNKNOWN" -> new OutcomeUnknown(this, cause);
       case "PROVIDER_UNAVAILABLE", "SPAWN_FAILED", SERVER_UNREACHABLE ->
