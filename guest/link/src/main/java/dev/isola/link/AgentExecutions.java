@@ -34,17 +34,25 @@ final class AgentExecutions implements Attaching {
   }
 
   Execution start(Command command) {
-    LinkStream stream = open(request(command, command.env()));
-    return new AgentExecution(client, stream, started(command, stream, command.stdin()), 0);
+    return Crowd.enter(
+        () -> {
+          LinkStream stream = open(request(command, command.env()));
+          return new AgentExecution(client, stream, started(command, stream, command.stdin()), 0);
+        });
   }
 
   Terminal open(Command command, TerminalSize size) {
     Map<String, String> env = new HashMap<>(command.env());
     env.putIfAbsent("TERM", "xterm-256color");
-    FieldsBuilder request =
-        request(command.withStdin(), env).add(Tag.COLS, size.columns()).add(Tag.ROWS, size.rows());
-    LinkStream stream = open(request);
-    return new AgentTerminal(client, stream, started(command, stream, true), 0);
+    return Crowd.enter(
+        () -> {
+          FieldsBuilder request =
+              request(command.withStdin(), env)
+                  .add(Tag.COLS, size.columns())
+                  .add(Tag.ROWS, size.rows());
+          LinkStream stream = open(request);
+          return new AgentTerminal(client, stream, started(command, stream, true), 0);
+        });
   }
 
   @Override

@@ -119,10 +119,14 @@ final class FakePeer {
   }
 
   void error(int stream, int code, String message) throws IOException {
+    error(stream, code, 0, message);
+  }
+
+  void error(int stream, int code, int errno, String message) throws IOException {
     raw(
         new FieldsBuilder()
             .add(Tag.CODE, code)
-            .add(Tag.ERRNO, 0)
+            .add(Tag.ERRNO, errno)
             .add(Tag.MESSAGE, message)
             .frame(Wire.ERROR, stream));
   }

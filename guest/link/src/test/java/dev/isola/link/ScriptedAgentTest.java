@@ -10,6 +10,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
@@ -120,6 +121,33 @@ class ScriptedAgentTest {
     assertThat(request.number(Tag.NO_STDIN)).isEqualTo(1);
     assertThat(request.number(Tag.TIMEOUT_MS)).isEqualTo(90_000);
     assertThat(request.number(Tag.CREDIT)).isEqualTo(AgentExecution.WINDOW);
+  }
+
+  @Test
+  void asksAgainWhileThereIsNoRoomForAProcess() throws IOException {
+    greeted(
+        peer -> {
+          for (int i = 0; i < 3; i++) {
+            peer.error(peer.request().stream(), Wire.E_LIMIT, 11, "cannot start a process");
+          }
+          int stream = peer.request().stream();
+          peer.started(stream);
+          peer.exit(stream, 0);
+          peer.answerPings();
+        });
+    try (Execution execution = start(Command.argv("true"))) {
+      assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
+    }
+  }
+
+  @Test
+  void doesNotAskAgainAfterAnotherLimit() throws IOException {
+    greeted(
+        peer -> {
+          peer.error(peer.request().stream(), Wire.E_LIMIT, 7, "arguments are too long");
+          peer.answerPings();
+        });
+    assertThatThrownBy(() -> start(Command.argv("true"))).isInstanceOf(LimitExceeded.class);
   }
 
   @Test

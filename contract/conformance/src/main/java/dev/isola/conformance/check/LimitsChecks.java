@@ -18,6 +18,8 @@ import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
@@ -74,6 +76,17 @@ public final class LimitsChecks {
     Expect.that(started >= 4, "some processes start, not " + started);
     Expect.that(
         result.limitsMet().contains(LimitKind.PROCESSES), "the result names the limit: " + result);
+  }
+
+  @Check("S2")
+  public void commandsWaitWhileOthersTakeAllProcesses(Subject s) throws InterruptedException {
+    Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(24));
+    Command one = Command.argv("sleep", "0.1");
+    List<Exit> ends = Together.all(32, number -> sandbox.run(one).exit());
+    Expect.equal(
+        Collections.nCopies(32, new Exit.Exited(0)),
+        ends,
+        "how 32 commands at once end where 24 processes may be");
   }
 
   @Check(value = "S2", tools = "tail")
