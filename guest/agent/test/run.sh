@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every test program in both flavours and the agent's once more as an ordinary user, all side by side, because they
-# mostly wait. Adds up their counts. usage: run.sh OUT TEST...
+# Runs every test program in both flavours side by side, because they mostly wait, and the agent's once more as an
+# ordinary user. Adds up their counts. usage: run.sh OUT TEST...
 set -u
 out=$1
 shift
@@ -75,8 +75,8 @@ ordinary_user() {
 
 rm -f "$out"/sanitize/report.* "$out"/*/*.log.count
 sanitize "$@" &
-release "$@" &
-ordinary_user &
+release "$@"
+ordinary_user
 wait
 
 passed=0

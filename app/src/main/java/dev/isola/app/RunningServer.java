@@ -5,6 +5,7 @@ import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.Registry;
+import dev.isola.host.image.ImageStore;
 import dev.isola.server.IsolaServer;
 import dev.isola.server.Serving;
 import dev.isola.server.api.Api;
@@ -71,7 +72,8 @@ final class RunningServer implements AutoCloseable {
                 keys,
                 config.get(Keys.PROVIDER),
                 VersionCommand.version(),
-                () -> SetupSteps.here(host, data)),
+                () -> SetupSteps.here(host, data),
+                new HostImages(new ImageStore(data.path()))),
             new Gate(config.get(Keys.SERVER_DOMAINS)),
             keys,
             log,

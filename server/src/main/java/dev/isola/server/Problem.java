@@ -10,11 +10,11 @@ import java.util.Map;
 /**
  * An error as RFC 9457 writes it. Its status follows from the exception's code and nothing else.
  */
-record Problem(int status, Map<String, Object> body) {
+public record Problem(int status, Map<String, Object> body) {
   static final String MEDIA_TYPE = "application/problem+json";
 
   /** Returns what a caller is told. Of what nobody foresaw it is told nothing but where to look. */
-  static Problem of(Throwable thrown, String requestId) {
+  public static Problem of(Throwable thrown, String requestId) {
     return thrown instanceof SandboxException known
         ? of(known.fault(), requestId)
         : of(

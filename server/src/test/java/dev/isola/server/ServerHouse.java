@@ -11,6 +11,7 @@ import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.Registry;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.server.api.Api;
+import dev.isola.server.api.Images;
 import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
@@ -132,7 +133,8 @@ final class ServerHouse implements AutoCloseable {
               return List.of(
                   new SetupStep("machine", "kernel", true, "6.18", ""),
                   new SetupStep("tool", "bwrap", false, "not installed", "apt install bubblewrap"));
-            });
+            },
+            Images.NONE);
     server =
         IsolaServer.open(
             new IsolaServer.Address("127.0.0.1", 0, idle),

@@ -19,20 +19,22 @@ public final class Api {
    */
   public static Routes routes(
       Serving serving, ApiKeys keys, String standardProvider, String version) {
-    return routes(serving, keys, standardProvider, version, List::of);
+    return routes(serving, keys, standardProvider, version, List::of, Images.NONE);
   }
 
   /**
    * @param standardProvider for orders that name none
    * @param version of this Isola
    * @param machine looks at what this machine has and lacks, besides providers
+   * @param images what sandboxes start from
    */
   public static Routes routes(
       Serving serving,
       ApiKeys keys,
       String standardProvider,
       String version,
-      Supplier<List<SetupStep>> machine) {
+      Supplier<List<SetupStep>> machine,
+      Images images) {
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
         Stream.of(
@@ -43,11 +45,14 @@ public final class Api {
                 new ExecRoutes(serving).routes(),
                 new ExecutionRoutes(serving).routes(),
                 new FileRoutes(serving).routes(),
+                new BatchRoutes(serving).routes(),
+                new TreeRoutes(serving).routes(),
                 new WatchRoutes(serving).routes(),
                 new TokenRoutes(serving, keys).routes(),
                 new PortRoutes(serving, keys).routes(),
                 new EventRoutes(serving).routes(),
                 new ProviderRoutes(serving).routes(),
+                new ImageRoutes(images).routes(),
                 new KeyRoutes(keys).routes())
             .flatMap(List::stream)
             .toList();

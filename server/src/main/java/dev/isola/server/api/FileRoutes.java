@@ -15,8 +15,6 @@ import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileType;
 import dev.isola.spi.file.ReadRange;
-import dev.isola.spi.file.TreeLimits;
-import dev.isola.spi.file.TreeSummary;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
@@ -32,16 +30,14 @@ import java.util.stream.Stream;
 
 /** The files of a sandbox. Content is never held whole, in neither direction. */
 record FileRoutes(Serving serving) {
-  private static final String TEMPLATE = "/api/v1/sandboxes/{id}/files";
+  static final String TEMPLATE = "/api/v1/sandboxes/{id}/files";
   private static final String BYTES = "application/octet-stream";
-  private static final String TAR = "application/x-tar";
   private static final int BUFFER = 64 * 1024;
   private static final int USUAL_LIST = 10_000;
-  private static final Parameter PATH =
+  static final Parameter PATH =
       Parameter.query("path", Shapes.PATH, "inside the sandbox").needed();
   private static final Parameter LIMIT =
       Parameter.query("limit", new Shape.Whole(1, 100_000), "how many; 10000 when absent");
-  private static final Shape MODE = new Shape.Filled(5);
   private static final Shape LIST =
       new Shape.Obj(
           Field.needed("entries", new Shape.ListOf(Shapes.FILE, 100_000), "what was found"),
@@ -65,7 +61,7 @@ record FileRoutes(Serving serving) {
             .takes(
                 Shapes.ID,
                 PATH,
-                Parameter.query("mode", MODE, "permission bits, such as 0644"),
+                Parameter.query("mode", ModeBits.SHAPE, "permission bits, such as 0644"),
                 Parameter.query("user", Shapes.WORD, "whose rights are used"),
                 Parameter.query("exclusive", Shapes.FLAG, "fail when it is there; false"),
                 Parameter.query("append", Shapes.FLAG, "add to its end; never atomic; false"))
@@ -117,11 +113,11 @@ record FileRoutes(Serving serving) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.needed("path", Shapes.PATH, "inside the sandbox"),
-                        Field.of("mode", MODE, "permission bits; 0755")),
+                        Field.of("mode", ModeBits.SHAPE, "permission bits; 0755")),
                     true))
             .by(
                 exchange -> {
-                  int mode = mode(exchange.body().get("mode")).orElse(0755);
+                  int mode = ModeBits.of("mode", exchange.body().get("mode")).orElse(0755);
                   files(exchange).makeFolder(exchange.text("path"), mode);
                   exchange.empty();
                 }),
@@ -151,33 +147,14 @@ record FileRoutes(Serving serving) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.needed("path", Shapes.PATH, "inside the sandbox"),
-                        Field.needed("mode", MODE, "such as 0755")),
+                        Field.needed("mode", ModeBits.SHAPE, "such as 0755")),
                     true))
             .by(
                 exchange -> {
-                  int mode = mode(exchange.body().get("mode")).orElseThrow();
+                  int mode = ModeBits.of("mode", exchange.body().get("mode")).orElseThrow();
                   files(exchange).changeMode(exchange.text("path"), mode);
                   exchange.empty();
-                }),
-        Route.of("GET", TEMPLATE + "/tree", "exportTree", "Packs a folder as a tar archive.")
-            .takes(
-                Shapes.ID,
-                PATH,
-                Parameter.query("exclude", Shapes.PATH, "a pattern of what to leave out")
-                    .repeated())
-            .answers(Answer.of(TAR, "the archive"))
-            .by(this::export),
-        Route.of("PUT", TEMPLATE + "/tree", "importTree", "Unpacks a tar archive into a folder.")
-            .needs(Scope.USE)
-            .takes(Shapes.ID, PATH)
-            .takes(new Body.Stream(TAR))
-            .answers(
-                Answer.json(
-                    200,
-                    new Shape.Obj(
-                        Field.needed("entries", Shapes.COUNT, "that it held"),
-                        Field.needed("bytes", Shapes.COUNT, "of content"))))
-            .by(this::unpack));
+                }));
   }
 
   private static final Optional<String> TRUE = Optional.of("true");
@@ -188,17 +165,6 @@ record FileRoutes(Serving serving) {
 
   private static String path(Exchange exchange) {
     return exchange.query("path").orElseThrow();
-  }
-
-  private static Optional<Integer> mode(@org.jspecify.annotations.Nullable Object text) {
-    if (text == null) {
-      return Optional.empty();
-    }
-    if (!((String) text).matches("0?[0-7]{3,4}")) {
-      throw Query.refused(
-          List.of(new Violation("mode", "must be three or four octal digits, such as 0644")));
-    }
-    return Optional.of(Integer.parseInt((String) text, 8));
   }
 
   private void read(Exchange exchange) throws IOException {
@@ -226,16 +192,7 @@ record FileRoutes(Serving serving) {
     send(exchange, 200, BYTES, files.read(path, ReadRange.ALL), headers);
   }
 
-  private void export(Exchange exchange) throws IOException {
-    send(
-        exchange,
-        200,
-        TAR,
-        files(exchange).exportTree(path(exchange), exchange.queries("exclude")),
-        Map.of());
-  }
-
-  private static void send(
+  static void send(
       Exchange exchange, int status, String type, InputStream content, Map<String, String> headers)
       throws IOException {
     try (content) {
@@ -258,7 +215,7 @@ record FileRoutes(Serving serving) {
     }
     WriteOptions options =
         new WriteOptions(
-            mode(exchange.query("mode").orElse(null)),
+            ModeBits.of("mode", exchange.query("mode").orElse(null)),
             exchange.query("user"),
             !append,
             exclusive,
@@ -266,12 +223,6 @@ record FileRoutes(Serving serving) {
             false);
     FileInfo written = files(exchange).write(path(exchange), exchange.content(), options);
     exchange.json(200, Answers.file(written));
-  }
-
-  private void unpack(Exchange exchange) throws IOException {
-    TreeSummary summary =
-        files(exchange).importTree(path(exchange), exchange.content(), TreeLimits.DEFAULT);
-    exchange.json(200, Map.of("entries", summary.entries(), "bytes", summary.bytes()));
   }
 
   private static void list(Exchange exchange, Stream<FileInfo> found) throws IOException {

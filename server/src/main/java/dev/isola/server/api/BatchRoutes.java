@@ -1,0 +1,109 @@
+package dev.isola.server.api;
+
+import dev.isola.server.Problem;
+import dev.isola.server.Serving;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.spec.Violation;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Many small file operations in one request, in their order. */
+record BatchRoutes(Serving serving) {
+  private static final int MOST = 1000;
+  private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of(
+                "POST",
+                FileRoutes.TEMPLATE + "/batch",
+                "batchFiles",
+                "Does many file operations in their order. It stops at the first that fails, unless"
+                    + " it is told to go on; what was done stays done, and the results say what.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed(
+                            "operations",
+                            new Shape.ListOf(FileOperation.SHAPE, MOST),
+                            "what to do"),
+                        Field.of("keepGoing", Shapes.FLAG, "after a failure too; false")),
+                    true))
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed(
+                            "results",
+                            new Shape.ListOf(
+                                new Shape.Obj(
+                                    Field.needed("ok", Shapes.FLAG, "whether it worked"),
+                                    Field.of("file", Shapes.FILE, "after write and stat"),
+                                    Field.of("content", FileOperation.CONTENT, "after read"),
+                                    Field.of("problem", OBJECT, "why it did not")),
+                                MOST),
+                            "one for each that was tried"),
+                        Field.needed("failed", Shapes.COUNT, "how many did not work"),
+                        Field.needed("left", Shapes.COUNT, "how many were not tried"))))
+            .by(this::batch));
+  }
+
+  private void batch(Exchange exchange) throws IOException {
+    List<FileOperation> operations = operations(exchange.body());
+    boolean keepGoing = Boolean.TRUE.equals(exchange.body().get("keepGoing"));
+    FileSystem files = serving.engine().sandbox(SandboxRoutes.id(exchange)).files();
+    List<Map<String, Object>> results = new ArrayList<>();
+    FileOperation.Room room = new FileOperation.Room();
+    int failed = 0;
+    for (FileOperation operation : operations) {
+      Map<String, Object> result = new LinkedHashMap<>(Map.of("ok", true));
+      try {
+        result.putAll(operation.perform(files, room));
+      } catch (SandboxException e) {
+        failed++;
+        result.put("ok", false);
+        result.put("problem", Problem.of(e, exchange.requestId()).body());
+      }
+      results.add(result);
+      if (failed > 0 && !keepGoing) {
+        break;
+      }
+    }
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("results", results);
+    answer.put("failed", failed);
+    answer.put("left", operations.size() - results.size());
+    exchange.json(200, answer);
+  }
+
+  /** All of them are looked at before the first is done. */
+  private static List<FileOperation> operations(Map<String, Object> body) {
+    List<Violation> problems = new ArrayList<>();
+    List<FileOperation> operations = new ArrayList<>();
+    for (Object each : (List<?>) body.getOrDefault("operations", List.of())) {
+      Map<?, ?> fields = (Map<?, ?>) each;
+      FileOperation operation =
+          new FileOperation("operations[" + operations.size() + "]", fields);
+      operation.check(problems);
+      operations.add(operation);
+    }
+    if (!problems.isEmpty()) {
+      throw Query.refused(problems);
+    }
+    return operations;
+  }
+}

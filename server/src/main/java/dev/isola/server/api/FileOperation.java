@@ -1,0 +1,171 @@
+package dev.isola.server.api;
+
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.spec.Violation;
+import java.io.ByteArrayInputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One operation of a batch.
+ *
+ * @param place where it stands in the request
+ */
+record FileOperation(String place, Map<?, ?> fields) {
+  static final Shape CONTENT = new Shape.Content(8 << 20);
+  private static final int MOST_READ = 8 << 20;
+  private static final int FOLDER_MODE = 0755;
+
+  /** What each verb needs; the first stands for what it is about. */
+  private static final Map<String, List<String>> NEEDED =
+      Map.of(
+          "write", List.of("path", "content"),
+          "read", List.of("path"),
+          "stat", List.of("path"),
+          "mkdir", List.of("path"),
+          "remove", List.of("path"),
+          "chmod", List.of("path", "mode"),
+          "move", List.of("path", "to"));
+
+  private static final Map<String, Set<String>> ALLOWED =
+      Map.of(
+          "write", Set.of("mode", "user"),
+          "mkdir", Set.of("mode"),
+          "remove", Set.of("recursive"),
+          "move", Set.of("replace"));
+
+  static final Shape SHAPE =
+      new Shape.Obj(
+          Field.needed(
+              "op", new Shape.Choice(NEEDED.keySet().stream().sorted().toList()), "what to do"),
+          Field.needed("path", Shapes.PATH, "inside the sandbox"),
+          Field.of("content", CONTENT, "of write"),
+          Field.of("mode", ModeBits.SHAPE, "of write, mkdir and chmod, such as 0644"),
+          Field.of("user", Shapes.WORD, "of write: whose rights are used"),
+          Field.of("to", Shapes.PATH, "of move"),
+          Field.of("replace", Shapes.FLAG, "of move: what is in the way; false"),
+          Field.of("recursive", Shapes.FLAG, "of remove: a whole tree; false"));
+
+  /** What may still be read in one batch: it is all held until the answer goes out. */
+  static final class Room {
+    private int left = MOST_READ;
+  }
+
+  private String verb() {
+    return (String) value("op");
+  }
+
+  private Object value(String field) {
+    Object value = fields.get(field);
+    if (value == null) {
+      throw new IllegalStateException("was not checked: " + field);
+    }
+    return value;
+  }
+
+  private String text(String field) {
+    return (String) value(field);
+  }
+
+  private boolean isTrue(String field) {
+    return Boolean.TRUE.equals(fields.get(field));
+  }
+
+  /** Names what is missing for the verb and what means nothing to it. */
+  void check(List<Violation> problems) {
+    List<String> needed = NEEDED.getOrDefault(verb(), List.of());
+    List<String> known = new ArrayList<>(needed);
+    known.add("op");
+    known.addAll(ALLOWED.getOrDefault(verb(), Set.of()));
+    for (String field : needed) {
+      if (fields.get(field) == null) {
+        problems.add(new Violation(place + "." + field, "is missing; " + verb() + " needs it"));
+      }
+    }
+    for (Map.Entry<?, ?> field : fields.entrySet()) {
+      if (field.getValue() != null && !known.contains(String.valueOf(field.getKey()))) {
+        problems.add(
+            new Violation(place + "." + field.getKey(), "means nothing to " + verb()));
+      }
+    }
+    ModeBits.of(place + ".mode", fields.get("mode"));
+    if (fields.get("content") instanceof Map<?, ?> content) {
+      CommandBody.bytes(place + ".content", content);
+    }
+  }
+
+  /** Does it and returns what there is to tell. */
+  Map<String, Object> perform(FileSystem files, Room room) {
+    String path = text("path");
+    return switch (verb()) {
+      case "write" -> write(files, path);
+      case "read" -> Map.of("content", content(read(files, path, room)));
+      case "stat" -> Map.of("file", Answers.file(files.stat(path)));
+      case "mkdir" -> {
+        files.makeFolder(path, mode().orElse(FOLDER_MODE));
+        yield Map.of();
+      }
+      case "remove" -> {
+        files.remove(path, isTrue("recursive"));
+        yield Map.of();
+      }
+      case "chmod" -> {
+        files.changeMode(path, mode().orElseThrow());
+        yield Map.of();
+      }
+      case "move" -> {
+        files.move(path, text("to"), isTrue("replace"));
+        yield Map.of();
+      }
+      default -> throw new IllegalStateException("was not checked: " + verb());
+    };
+  }
+
+  private Optional<Integer> mode() {
+    return ModeBits.of(place + ".mode", fields.get("mode"));
+  }
+
+  private Map<String, Object> write(FileSystem files, String path) {
+    byte[] content = CommandBody.bytes(place + ".content", value("content"));
+    @Nullable String user = (String) fields.get("user");
+    WriteOptions options =
+        new WriteOptions(mode(), Optional.ofNullable(user), true, false, false, false);
+    return Map.of(
+        "file", Answers.file(files.write(path, new ByteArrayInputStream(content), options)));
+  }
+
+  private static byte[] read(FileSystem files, String path, Room room) {
+    if (room.left == 0) {
+      throw Fault.of(
+              ErrorCode.RESOURCE_LIMIT,
+              "a batch reads no more than " + MOST_READ + " bytes",
+              "read the rest in another batch, or large files one by one")
+          .exception();
+    }
+    byte[] content = files.readBytes(path, room.left);
+    room.left -= content.length;
+    return content;
+  }
+
+  /** Returns text where it is UTF-8, and {@code {"base64": ...}} where it is not. */
+  private static Object content(byte[] bytes) {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException binary) {
+      return Map.of("base64", Base64.getEncoder().encodeToString(bytes));
+    }
+  }
+}

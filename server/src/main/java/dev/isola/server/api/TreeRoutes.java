@@ -1,0 +1,136 @@
+package dev.isola.server.api;
+
+import dev.isola.server.Problem;
+import dev.isola.server.Serving;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Whole folders of a sandbox, as tar archives. */
+record TreeRoutes(Serving serving) {
+  private static final String TEMPLATE = FileRoutes.TEMPLATE + "/tree";
+  private static final String TAR = "application/x-tar";
+
+  List<Route> routes() {
+    return List.of(
+        Route.of(
+                "GET",
+                TEMPLATE,
+                "exportTree",
+                "Packs a folder as a tar archive. With measure the headers Isola-Entries and"
+                    + " Isola-Bytes tell beforehand what is in the folder.")
+            .takes(
+                Shapes.ID,
+                FileRoutes.PATH,
+                Parameter.query("exclude", Shapes.PATH, "a pattern of what to leave out")
+                    .repeated(),
+                Parameter.query("measure", Shapes.FLAG, "look through it first; false"))
+            .answers(Answer.of(TAR, "the archive"))
+            .by(this::export),
+        Route.of("PUT", TEMPLATE, "importTree", "Unpacks a tar archive into a folder.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID, FileRoutes.PATH)
+            .takes(new Body.Stream(TAR))
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("entries", Shapes.COUNT, "that it held"),
+                        Field.needed("bytes", Shapes.COUNT, "of content"))))
+            .by(
+                exchange ->
+                    exchange.json(
+                        200,
+                        json(
+                            files(exchange)
+                                .importTree(
+                                    path(exchange), exchange.content(), TreeLimits.DEFAULT)))),
+        Route.of(
+                "POST",
+                TEMPLATE,
+                "importTreeTold",
+                "Unpacks a tar archive into a folder and tells how far it is: progress with the"
+                    + " bytes of the archive that were taken; at the end done or problem. The"
+                    + " client reads while it sends.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID, FileRoutes.PATH)
+            .takes(new Body.Stream(TAR))
+            .answers(Answer.of("text/event-stream", "progress, then done or problem"))
+            .by(this::told));
+  }
+
+  private FileSystem files(Exchange exchange) {
+    return serving.engine().sandbox(SandboxRoutes.id(exchange)).files();
+  }
+
+  private static String path(Exchange exchange) {
+    return exchange.query("path").orElseThrow();
+  }
+
+  private static Map<String, Object> json(TreeSummary summary) {
+    return Map.of("entries", summary.entries(), "bytes", summary.bytes());
+  }
+
+  private void export(Exchange exchange) throws IOException {
+    FileSystem files = files(exchange);
+    Map<String, String> headers =
+        exchange.query("measure").equals(Optional.of("true"))
+            ? measured(files, path(exchange))
+            : Map.of();
+    FileRoutes.send(
+        exchange,
+        200,
+        TAR,
+        files.exportTree(path(exchange), exchange.queries("exclude")),
+        headers);
+  }
+
+  private static Map<String, String> measured(FileSystem files, String path) {
+    long entries = 0;
+    long bytes = 0;
+    try (Stream<FileInfo> all = files.list(path, 0)) {
+      for (Iterator<FileInfo> each = all.iterator(); each.hasNext(); entries++) {
+        FileInfo info = each.next();
+        bytes += info.type() == FileType.FILE ? info.size() : 0;
+      }
+    }
+    Map<String, String> headers = new LinkedHashMap<>();
+    headers.put("Isola-Entries", Long.toString(entries));
+    headers.put("Isola-Bytes", Long.toString(bytes));
+    return headers;
+  }
+
+  private void told(Exchange exchange) throws IOException {
+    FileSystem files = files(exchange);
+    try (Sse sse = Sse.begin(exchange)) {
+      Told archive = new Told(exchange.content(), sse);
+      try {
+        TreeSummary done = files.importTree(path(exchange), archive, TreeLimits.DEFAULT);
+        sse.send("done", Long.toString(archive.taken()), json(done));
+      } catch (SandboxException e) {
+        sse.send(
+            "problem",
+            Long.toString(archive.taken()),
+            Problem.of(e, exchange.requestId()).body());
+      }
+    }
+  }
+}
