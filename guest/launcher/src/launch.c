@@ -2,7 +2,8 @@
  * Boots a sandbox: joins its control groups, puts its root together in a mount namespace of its own, enters its user
  * namespace and becomes the program that isolates it (bubblewrap, an OCI runtime). All of it ends with the sandbox's
  * processes; nothing is mounted where the host could see it. Reads a plan on its standard input, waits until the agent
- * says that it is ready, and prints one line: "ready pid=P start=T namespaces=pid" or "error WHY".
+ * says that it is ready, and prints one line: "ready pid=P start=T namespaces=pid" or "error WHY". When nobody is left
+ * who could read that line, the sandbox ends.
  *
  * Steps of a plan, one after the other (PATH is inside the sandbox, FILE on the host):
  *   cgroup FILE                       join by a cgroup.procs
@@ -56,7 +57,7 @@
 #include "mounts.h"
 #include "plan.h"
 
-enum { OUT_OF_THE_WAY = 100, ENVIRONMENT_MAX = 64, BACKLOG = 16 };
+enum { OUT_OF_THE_WAY = 100, ENVIRONMENT_MAX = 64, BACKLOG = 16, ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000 };
 
 static int users_fd = -1;
 static bool own_namespace;
@@ -404,13 +405,40 @@ static bool is_loose(const struct plan *plan)
     return false;
 }
 
-static int await_ready(int report, int errors, const char *namespaces)
+/* Tells whether somebody was in the plan's control groups; kills them. */
+static bool kill_groups(const struct plan *plan)
+{
+    bool any = false;
+    for (int i = 0; i < plan->count; i++) {
+        const struct step *s = &plan->steps[i];
+        FILE *procs = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? fopen(s->words[1], "re") : NULL;
+        int pid;
+        while (procs && fscanf(procs, "%d", &pid) == 1)
+            if (pid > 0 && kill(pid, SIGKILL) == 0) any = true;
+        if (procs) fclose(procs);
+    }
+    return any;
+}
+
+/* Nobody will ever know of this sandbox: what was begun of it ends, however far it has come. */
+static int abandon(const struct plan *plan, pid_t child)
+{
+    kill(-child, SIGKILL);
+    kill(child, SIGKILL);
+    for (int round = 0; round < ABANDON_ROUNDS && kill_groups(plan); round++) usleep(ABANDON_PAUSE_US);
+    return 1;
+}
+
+static int await_ready(int report, int errors, const struct plan *plan, pid_t child)
 {
     char said[700], text[256];
     size_t length = 0;
-    struct pollfd watched[2] = {{report, POLLIN, 0}, {errors, POLLIN, 0}};
+    const char *namespaces = is_loose(plan) ? "none" : "pid";
+    /* The last is a pipe to who wants the sandbox: it has an error when the other end is gone. */
+    struct pollfd watched[3] = {{report, POLLIN, 0}, {errors, POLLIN, 0}, {1, 0, 0}};
     while (watched[0].fd >= 0 || watched[1].fd >= 0) {
-        if (poll(watched, 2, -1) < 0 && errno != EINTR) break;
+        if (poll(watched, 3, -1) < 0 && errno != EINTR) break;
+        if (watched[2].revents & (POLLERR | POLLHUP)) return abandon(plan, child);
         if (watched[1].fd >= 0 && watched[1].revents) {
             char more[256];
             ssize_t n = read(errors, more, sizeof more);
@@ -458,5 +486,5 @@ int main(void)
     if (child == 0) follow(&plan, high(report[1]), high(errors[1]));
     close(report[1]);
     close(errors[1]);
-    return await_ready(report[0], errors[0], is_loose(&plan) ? "none" : "pid");
+    return await_ready(report[0], errors[0], &plan, child);
 }

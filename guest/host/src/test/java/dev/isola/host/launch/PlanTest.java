@@ -1,6 +1,8 @@
 package dev.isola.host.launch;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.link.AgentBinary;
 import dev.isola.link.local.AgentStarter;
@@ -8,9 +10,11 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
+import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -82,5 +86,24 @@ final class PlanTest {
   void aGroupThatIsNotThereIsNamed() {
     refused(
         new Plan().step("cgroup", "/no/such/cgroup.procs"), "cannot join /no/such/cgroup.procs");
+  }
+
+  @Test
+  void whatNobodyWaitsForEnds() throws Exception {
+    byte[] plan = new Plan().run(List.of("/bin/sh", "-c", "sleep 1000 & sleep 1000")).encode();
+    Process launcher =
+        new ProcessBuilder(AgentBinary.installLauncher(folder).toString())
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try (OutputStream in = launcher.getOutputStream()) {
+      in.write(plan);
+    }
+    await().until(() -> launcher.descendants().count() == 3);
+    List<ProcessHandle> begun = launcher.descendants().toList();
+    assertThat(launcher.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+    assertThat(begun).allMatch(ProcessHandle::isAlive);
+    launcher.getInputStream().close();
+    assertThat(launcher.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    await().until(() -> begun.stream().noneMatch(ProcessHandle::isAlive));
   }
 }
