@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.spi.spec.NearMiss;
 import dev.isola.spi.ProviderFactory;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -41,7 +42,7 @@ final class FactoryChoice {
     String all = known.isEmpty() ? "none" : String.join(", ", known);
     return new UsageException(
         "no " + thing + " is named '" + name + "'",
-        Nearest.to(name, known)
+        NearMiss.of(name, known)
             .map(near -> "did you mean " + near + "? Known: " + all)
             .orElse("known: " + all));
   }

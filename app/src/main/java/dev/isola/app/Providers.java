@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.spi.spec.NearMiss;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
@@ -58,7 +59,7 @@ final class Providers implements AutoCloseable {
   private RuntimeException unknown(String name) {
     String known = factories.isEmpty() ? "none" : String.join(", ", factories.keySet());
     String remedy =
-        Nearest.to(name, factories.keySet())
+        NearMiss.of(name, factories.keySet())
             .map(near -> "did you mean " + near + "? Known: " + known)
             .orElse("known: " + known);
     return Fault.of(ErrorCode.PROVIDER_NOT_FOUND, "no provider is named '" + name + "'", remedy)

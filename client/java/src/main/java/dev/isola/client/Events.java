@@ -1,13 +1,9 @@
 package dev.isola.client;
 
-import dev.isola.client.error.IsolaException;
-import dev.isola.client.error.Problem;
-import java.io.EOFException;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 
 /**
@@ -29,46 +25,25 @@ public final class Events implements AutoCloseable {
       Map<String, Object> data,
       Map<String, Object> document) {}
 
-  private final Transport transport;
   private final Optional<String> sandbox;
-  private final Patience patience;
+  private final Following following;
   private Optional<Long> after;
-  private volatile @Nullable Sse stream;
-  private volatile boolean closed;
 
   Events(Transport transport, Optional<String> sandbox, Optional<Long> after) {
-    this.transport = transport;
     this.sandbox = sandbox;
     this.after = after;
-    this.patience = new Patience(transport.options().reconnectFor());
+    this.following = new Following(transport, this::address, "the events were");
   }
 
   /** Begins now, so that nothing is missed between this and the first {@link #next()}. */
   Events begun() {
-    connect();
+    following.connect();
     return this;
   }
 
   /** Waits for the next event. There is always one more. */
   public Event next() {
-    while (true) {
-      try {
-        Sse from = stream;
-        if (from == null) {
-          from = connect();
-        }
-        Sse.Event event = from.next().orElseThrow(() -> new EOFException("the stream ended"));
-        patience.heard();
-        return read(event);
-      } catch (IOException e) {
-        again(transport.unreachable(e));
-      } catch (IsolaException e) {
-        if (!Transport.passing(e)) {
-          throw e;
-        }
-        again(e);
-      }
-    }
+    return following.next(this::read);
   }
 
   private Event read(Sse.Event event) throws IOException {
@@ -89,39 +64,16 @@ public final class Events implements AutoCloseable {
     }
   }
 
-  private Sse connect() {
+  private Address address() {
     Address address = Address.of("events");
     if (sandbox.isPresent()) {
       address = address.with("sandbox", sandbox.get());
     }
-    if (after.isPresent()) {
-      address = address.with("after", after.get());
-    }
-    Sse opened = new Sse(transport.openOnce(address));
-    stream = opened;
-    patience.connected();
-    return opened;
-  }
-
-  private void again(IsolaException failure) {
-    disconnect();
-    if (closed) {
-      throw Problem.here("CANCELLED", "the events were closed", "follow them again").exception();
-    }
-    patience.pause(failure);
-  }
-
-  private void disconnect() {
-    Sse old = stream;
-    stream = null;
-    if (old != null) {
-      old.close();
-    }
+    return after.isPresent() ? address.with("after", after.get()) : address;
   }
 
   @Override
   public void close() {
-    closed = true;
-    disconnect();
+    following.close();
   }
 }

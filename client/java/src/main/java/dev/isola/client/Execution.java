@@ -2,7 +2,6 @@ package dev.isola.client;
 
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.Problem;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -26,18 +25,20 @@ public final class Execution implements AutoCloseable {
   private final Transport transport;
   private final Address address;
   private final String id;
-  private final Patience patience;
+  private final Following following;
   private long offset;
   private @Nullable Exit exit;
-  private volatile @Nullable Sse stream;
-  private volatile boolean closed;
 
   Execution(Transport transport, Address sandbox, String id, long offset) {
     this.transport = transport;
     this.id = id;
     this.address = sandbox.slash("executions", id);
     this.offset = offset;
-    this.patience = new Patience(transport.options().reconnectFor());
+    this.following =
+        new Following(
+            transport,
+            () -> address.slash("output").with("offset", this.offset),
+            "the execution was");
   }
 
   /** Returns what names it within its sandbox, also for a later {@link Sandbox#execution}. */
@@ -57,51 +58,12 @@ public final class Execution implements AutoCloseable {
   /** Waits for the next piece of output; empty when the command has ended and all was read. */
   public Optional<Output> read() {
     while (exit == null) {
-      try {
-        Sse from = stream;
-        if (from == null) {
-          from = connect();
-        }
-        Sse.Event event =
-            from.next().orElseThrow(() -> new EOFException("the stream ended before the command"));
-        patience.heard();
-        Optional<Output> piece = take(event);
-        if (piece.isPresent()) {
-          return piece;
-        }
-      } catch (IOException e) {
-        again(transport.unreachable(e));
-      } catch (IsolaException e) {
-        if (!Transport.passing(e)) {
-          throw e;
-        }
-        again(e);
+      Optional<Output> piece = following.next(this::take);
+      if (piece.isPresent()) {
+        return piece;
       }
     }
     return Optional.empty();
-  }
-
-  private Sse connect() {
-    Sse opened = new Sse(transport.openOnce(address.slash("output").with("offset", offset)));
-    stream = opened;
-    patience.connected();
-    return opened;
-  }
-
-  private void again(IsolaException failure) {
-    disconnect();
-    if (closed) {
-      throw Problem.here("CANCELLED", "the execution was closed", "attach to it again").exception();
-    }
-    patience.pause(failure);
-  }
-
-  private void disconnect() {
-    Sse old = stream;
-    stream = null;
-    if (old != null) {
-      old.close();
-    }
   }
 
   private Optional<Output> take(Sse.Event event) throws IOException {
@@ -121,7 +83,7 @@ public final class Execution implements AutoCloseable {
       }
       case "exit" -> {
         exit = Exit.read(fields.all());
-        disconnect();
+        following.disconnect();
       }
       case "error" -> throw error(fields).exception();
       default -> {} // something newer
@@ -225,8 +187,7 @@ public final class Execution implements AutoCloseable {
 
   @Override
   public void close() {
-    closed = true;
-    disconnect();
+    following.close();
   }
 
   private final class Stdin extends OutputStream {

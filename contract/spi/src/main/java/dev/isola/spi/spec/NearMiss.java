@@ -1,7 +1,10 @@
 package dev.isola.spi.spec;
 
 import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /** Guesses which name was meant. */
@@ -17,31 +20,34 @@ public final class NearMiss {
 
   /** Returns the name closest to {@code wrong}, when one is close enough to be worth a guess. */
   public static Optional<String> of(String wrong, Collection<String> names) {
+    return among(wrong, names, 1).stream().findFirst();
+  }
+
+  /** Returns the names that are close enough to be worth a guess, the closest first. */
+  public static List<String> among(String wrong, Collection<String> names, int most) {
     if (wrong.isEmpty() || wrong.length() > LONGEST) {
-      return Optional.empty();
+      return List.of();
     }
-    Optional<String> best = otherForm(wrong, names);
-    if (best.isPresent()) {
-      return best;
-    }
-    int least = Integer.MAX_VALUE;
+    Map<String, Integer> near = new LinkedHashMap<>();
     for (String name : names) {
-      int distance = distance(plain(wrong), plain(name));
-      if (distance < least) {
-        least = distance;
-        best = Optional.of(name);
+      int distance = isOtherForm(wrong, name) ? 0 : distance(plain(wrong), plain(name));
+      if (distance <= Math.max(1, wrong.length() / 3)) {
+        near.put(name, distance);
       }
     }
-    return least <= Math.max(1, wrong.length() / 3) ? best : Optional.empty();
+    return near.entrySet().stream()
+        .sorted(Map.Entry.comparingByValue())
+        .limit(most)
+        .map(Map.Entry::getKey)
+        .toList();
   }
 
   /** Catches {@code cpuCount} for {@code cpu}, and the other way round. */
-  private static Optional<String> otherForm(String wrong, Collection<String> names) {
+  private static boolean isOtherForm(String wrong, String name) {
     String text = plain(wrong);
-    return names.stream()
-        .filter(name -> Math.min(text.length(), plain(name).length()) >= 3)
-        .filter(name -> text.startsWith(plain(name)) || plain(name).startsWith(text))
-        .findFirst();
+    String other = plain(name);
+    return Math.min(text.length(), other.length()) >= 3
+        && (text.startsWith(other) || other.startsWith(text));
   }
 
   private static String plain(String name) {

@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.spi.spec.NearMiss;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -48,7 +49,7 @@ final class ImageName {
   }
 
   private static String remedy(String name, Collection<String> known) {
-    List<String> near = near(name, known);
+    List<String> near = NearMiss.among(name, known, 3);
     if (!near.isEmpty()) {
       return "did you mean " + String.join(" or ", near) + "? isola image list shows all";
     }
@@ -63,38 +64,6 @@ final class ImageName {
             ? "isola image build base makes it"
             : "isola image import, pull or build makes one";
     return known.isEmpty() ? make : make + "; there are: " + String.join(", ", known);
-  }
-
-  /** Returns the names that need the fewest changes, if a third of the letters or less. */
-  static List<String> near(String word, Collection<String> names) {
-    int bound = Math.max(2, word.length() / 3);
-    return word.length() > 63
-        ? List.of()
-        : names.stream()
-            .filter(
-                name ->
-                    (name.startsWith(word) && word.length() > 1) || changes(word, name) <= bound)
-            .sorted((a, b) -> Integer.compare(changes(word, a), changes(word, b)))
-            .limit(3)
-            .toList();
-  }
-
-  /** Counts letters to add, remove or replace (Levenshtein). */
-  private static int changes(String a, String b) {
-    int[] row = new int[b.length() + 1];
-    for (int j = 0; j <= b.length(); j++) {
-      row[j] = j;
-    }
-    for (int i = 1; i <= a.length(); i++) {
-      int diagonal = row[0];
-      row[0] = i;
-      for (int j = 1; j <= b.length(); j++) {
-        int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-        diagonal = row[j];
-        row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
-      }
-    }
-    return row[b.length()];
   }
 
   private static String shown(String name) {
