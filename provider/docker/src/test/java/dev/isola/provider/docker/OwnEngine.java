@@ -1,0 +1,281 @@
+package dev.isola.provider.docker;
+
+import dev.isola.host.launch.HostProgram;
+import dev.isola.host.launch.Users;
+import dev.isola.testing.Scratch;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * A Docker engine of the tests' own: its data, its socket, its control groups and its namespaces
+ * (pid, mount, network) are its own, so nothing it does reaches this machine's networks or mounts,
+ * and all of it is gone at the end. As an extension it keeps one for all test classes of a JVM.
+ */
+final class OwnEngine implements BeforeAllCallback, AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final ExtensionContext.Namespace HERE =
+      ExtensionContext.Namespace.create(OwnEngine.class);
+
+  /** Users that the engine can give to containers, known only in its own mount namespace. */
+  private static final String START =
+      """
+      work=$1; groups=$2; shift 2
+      ip link set lo up
+      for file in passwd group subuid subgid; do
+        [ ! -e "$work/etc/$file" ] || mount --bind "$work/etc/$file" "/etc/$file" || exit 1
+      done
+      exec dockerd --data-root "$work/data" --exec-root "$work/exec" --pidfile "$work/pid" \
+        --host "unix://$work/docker.sock" --cgroup-parent "$groups" \
+        --exec-opt native.cgroupdriver=cgroupfs --config-file "$work/daemon.json" "$@" \
+        >>"$work/log" 2>&1
+      """;
+
+  private static @Nullable OwnEngine shared;
+
+  private final Path work;
+  private final String groups;
+  private final List<String> options;
+  private @Nullable Process engine;
+
+  /** For JUnit, which makes one per class; the engine is the one of {@link #shared()}. */
+  OwnEngine() {
+    work = Path.of("/nowhere");
+    groups = "";
+    options = List.of();
+  }
+
+  private OwnEngine(Path work, List<String> options) {
+    this.work = work;
+    this.groups = "isola-own-engine-" + work.getFileName();
+    this.options = options;
+  }
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    refuseWhereItMayNot();
+    shared =
+        context
+            .getRoot()
+            .getStore(HERE)
+            .computeIfAbsent(OwnEngine.class, key -> start(false), OwnEngine.class);
+  }
+
+  /** Returns the one that the extension started. */
+  static OwnEngine shared() {
+    OwnEngine one = shared;
+    if (one == null) {
+      throw new IllegalStateException("the test class is not extended with OwnEngine");
+    }
+    return one;
+  }
+
+  static void refuseWhereItMayNot() {
+    if (!Users.areRanges()) {
+      Assumptions.abort("NOT RUN: an engine of its own needs root");
+    }
+    for (String program : List.of("dockerd", "containerd", "unshare", "ip")) {
+      if (HostProgram.find(program).isEmpty()) {
+        Assumptions.abort("NOT RUN: " + program + " is not installed");
+      }
+    }
+  }
+
+  /**
+   * Starts one and returns when it answers.
+   *
+   * @param remaps whether root of its containers is nobody on the host
+   */
+  static OwnEngine start(boolean remaps, String... options) {
+    try {
+      Path work = Files.createTempDirectory("isola-eng");
+      List<String> all = new ArrayList<>(List.of(options));
+      if (remaps) {
+        plantUsers(work);
+        all.add("--userns-remap=isolaremap");
+      }
+      Files.writeString(work.resolve("daemon.json"), daemon());
+      OwnEngine own = new OwnEngine(work, all);
+      own.start();
+      return own;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String daemon() {
+    return HostProgram.find("runsc").isEmpty()
+        ? "{}"
+        : "{\"runtimes\": {\"runsc\": {\"path\": \"runsc\", \"runtimeArgs\":"
+            + " [\"--network=none\", \"--platform=ptrace\", \"--ignore-cgroups\"]}}}";
+  }
+
+  private static void plantUsers(Path work) throws IOException {
+    Path etc = Files.createDirectory(work.resolve("etc"));
+    Files.writeString(
+        etc.resolve("passwd"),
+        Files.readString(Path.of("/etc/passwd")) + "isolaremap:x:64999:64999::/:/bin/false\n");
+    Files.writeString(
+        etc.resolve("group"), Files.readString(Path.of("/etc/group")) + "isolaremap:x:64999:\n");
+    Files.writeString(etc.resolve("subuid"), "isolaremap:1000000000:65536\n");
+    Files.writeString(etc.resolve("subgid"), "isolaremap:1000000000:65536\n");
+  }
+
+  /** Starts it, again after it was stopped. */
+  void start() throws IOException {
+    List<String> words =
+        new ArrayList<>(
+            List.of(
+                "unshare",
+                "--pid",
+                "--fork",
+                "--kill-child",
+                "--mount-proc",
+                "--net",
+                "sh",
+                "-c",
+                START,
+                "sh",
+                work.toString(),
+                groups));
+    words.addAll(options);
+    Process started =
+        new ProcessBuilder(words)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    engine = started;
+    Awaitility.await("the engine answers: " + log())
+        .atMost(PATIENCE)
+        .failFast("the engine ended", () -> !started.isAlive())
+        .until(() -> Files.exists(work.resolve("docker.sock")) && answers());
+  }
+
+  private boolean answers() {
+    try (Engine asked = engine()) {
+      asked.version();
+      return true;
+    } catch (RuntimeException notYet) {
+      return false;
+    }
+  }
+
+  /** Returns the last that it wrote. */
+  String log() {
+    try {
+      String all = Files.readString(work.resolve("log"));
+      return all.substring(Math.max(0, all.length() - 2000));
+    } catch (IOException none) {
+      return "";
+    }
+  }
+
+  String host() {
+    return "unix://" + work.resolve("docker.sock");
+  }
+
+  /** Returns a client of it. */
+  Engine engine() {
+    return new Engine(new dev.isola.provider.docker.http.EngineHttp(EngineAddresses.parse(host())));
+  }
+
+  /** Stops it as a system would: what it runs ends with it. */
+  void stop() {
+    Process running = engine;
+    if (running == null) {
+      return;
+    }
+    engine = null;
+    try {
+      // Process 1 of its pid namespace: whatever it started ends with it.
+      running.children().forEach(ProcessHandle::destroy);
+      if (!running.waitFor(30, TimeUnit.SECONDS)) {
+        running.children().forEach(ProcessHandle::destroyForcibly);
+      }
+      running.destroyForcibly();
+      running.waitFor();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    stop();
+    for (Path group : controlGroups()) {
+      removeGroup(group);
+    }
+    Scratch.remove(work);
+    Awaitility.await("nothing is left of the engine")
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(() -> org.assertj.core.api.Assertions.assertThat(census()).isEmpty());
+  }
+
+  /** Returns what is there of it: processes, mounts, control groups, its folder. */
+  List<String> census() {
+    List<String> found = new ArrayList<>();
+    ProcessHandle.allProcesses()
+        .filter(process -> commandLine(process).contains(work.toString()))
+        .forEach(process -> found.add("process " + process.pid()));
+    try (Stream<String> mounts = Files.lines(Path.of("/proc/self/mountinfo"))) {
+      mounts.filter(line -> line.contains(work.toString())).forEach(found::add);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    controlGroups().forEach(group -> found.add("control group " + group));
+    if (Files.exists(work)) {
+      found.add("folder " + work);
+    }
+    return found;
+  }
+
+  private static String commandLine(ProcessHandle process) {
+    try {
+      return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"));
+    } catch (IOException gone) {
+      return "";
+    }
+  }
+
+  private List<Path> controlGroups() {
+    Path all = Path.of("/sys/fs/cgroup");
+    try (Stream<Path> first = Files.list(all)) {
+      return Stream.concat(first, Stream.of(all))
+          .map(hierarchy -> hierarchy.resolve(groups))
+          .filter(group -> Files.isDirectory(group, LinkOption.NOFOLLOW_LINKS))
+          .toList();
+    } catch (IOException none) {
+      return List.of();
+    }
+  }
+
+  private static void removeGroup(Path group) {
+    try (Stream<Path> all = Files.walk(group)) {
+      all.filter(Files::isDirectory)
+          .sorted(Comparator.reverseOrder())
+          .forEach(
+              folder -> {
+                try {
+                  Files.delete(folder);
+                } catch (IOException held) {
+                  // The census tells.
+                }
+              });
+    } catch (IOException | UncheckedIOException gone) {
+      // The census tells.
+    }
+  }
+}
