@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "boot.h"
+#include "bridge.h"
 #include "connection.h"
 #include "detach.h"
 #include "dispatch.h"
@@ -44,7 +45,7 @@ static void usage(void)
     fprintf(stderr, "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
                     "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
                     "                   [--memory-events-fd N] [--process-events-fd N] [--own-events]\n"
-                    "       isola-agent --probe-namespaces\n"
+                    "       isola-agent --probe-namespaces | --bridge SOCKET\n"
                     "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
@@ -74,6 +75,7 @@ static struct options parse(int count, char **words)
         if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();
         const char *value = words[++i];
+        if (strcmp(word, "--bridge") == 0) exit(bridge(value));
         if (strcmp(word, "--boot-fd") == 0) o.boot_fd = atoi(value);
         else if (strcmp(word, "--listen-fd") == 0) o.listen_fd = atoi(value);
         else if (strcmp(word, "--memory-events-fd") == 0) o.memory_events = atoi(value);

@@ -13,6 +13,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -21,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Starts a container and tells the agent in it what to do. */
 final class Boot {
-  static final String SOCKET = ContainerPlan.RUN + "/agent";
-
   private static final int RLIMIT_NOFILE = 7;
   private static final int HEADER = 8;
   private static final int LONGEST = 1024;
@@ -31,7 +30,7 @@ final class Boot {
   private Boot() {}
 
   static BootRecord record(
-      InstanceId instance, SandboxSpec spec, ImageChoice image, Secret secret) {
+      InstanceId instance, SandboxSpec spec, ImageChoice image, Secret secret, Path socket) {
     Map<String, String> env = new LinkedHashMap<>();
     env.put("LANG", "C.UTF-8");
     env.putAll(image.env());
@@ -41,7 +40,7 @@ final class Boot {
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), secret)
-            .socket(Path.of(SOCKET))
+            .socket(socket)
             .cwd(spec.cwd().or(image::workdir).orElse(spec.workspaceMount()))
             .user(spec.user().or(image::user))
             .env(env)
@@ -65,7 +64,7 @@ final class Boot {
     try (Hijacked stdio = engine.attach(container, deadline)) {
       stdio.closeAt(deadline);
       engine.start(container, deadline);
-      stdio.out().write(record);
+      stdio.write(ByteBuffer.wrap(record));
       String said = firstLine(stdio.in());
       if (!said.equals(READY)) {
         throw failed(id, "the agent did not start: " + said, null);

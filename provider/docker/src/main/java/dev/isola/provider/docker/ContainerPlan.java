@@ -31,8 +31,11 @@ record ContainerPlan(
   /** Where the agent's program is inside. */
   static final String AGENT = "/.isola/agent";
 
-  /** Where the agent makes its socket. */
+  /** The folder of the host's in which the agent makes its socket, where it can be the host's. */
   static final String RUN = "/.isola/run";
+
+  /** The agent's socket where it is the container's own. */
+  static final String OWN_SOCKET = "/.isola/socket";
 
   /** What root of a sandbox may do to what is the sandbox's own. */
   private static final List<String> CAPABILITIES =

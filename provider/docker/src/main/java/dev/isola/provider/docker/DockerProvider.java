@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.link.AgentConnector;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.LinkOptions;
@@ -27,6 +28,7 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
@@ -44,7 +46,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -91,6 +95,8 @@ final class DockerProvider implements Provider {
   private final Turns turns = new Turns();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private final EnginePausing pausing;
+  private final EngineEvents events;
+  private final boolean sockets;
   private volatile @Nullable ProviderInfo info;
 
   DockerProvider(Flavour flavour, Settings settings, ProviderContext context) {
@@ -105,7 +111,9 @@ final class DockerProvider implements Provider {
     this.check =
         new SpecCheck(flavour.name(), settings.address().local(), settings.bridge().isPresent());
     this.verification = new Verification(flavour, engine);
+    this.sockets = settings.hostSockets() && flavour.hostSockets();
     this.pausing = new EnginePausing(this, engine, turns);
+    this.events = new EngineEvents(engine, context.instance(), this::ended, this::lookAround);
   }
 
   @Override
@@ -178,8 +186,7 @@ final class DockerProvider implements Provider {
     if (existing.isPresent()) {
       return existing.get();
     }
-    SocketFolder folder = folder(spec.id());
-    if (there.isPresent() || folder.exists()) {
+    if (there.isPresent() || folder(spec.id()).exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
               "there are remains of a sandbox " + spec.id(),
@@ -191,13 +198,24 @@ final class DockerProvider implements Provider {
     Optional<String> runtime = new EngineCheck(flavour, settings).runtime(facts);
     removeWhatShortLivedOwnersLeft();
     ImageChoice image = images.choose(spec.image(), deadline);
+    Path socket = Path.of(sockets ? ContainerPlan.RUN + "/agent" : ContainerPlan.OWN_SOCKET);
+    byte[] boot =
+        Boot.record(context.instance(), spec, image, keys.agent(spec.id()), socket).encode();
+    ContainerPlan plan =
+        new ContainerPlan(
+            context.instance(),
+            flavour.name(),
+            spec,
+            facts,
+            settings,
+            image,
+            runtime,
+            mounts(spec.id()),
+            List.of("--report", "--own-events"),
+            keys.seal(spec.id(), boot));
+    String container = container(plan, deadline);
     try {
-      folder.claim(spec.id());
-    } catch (IOException e) {
-      throw unmakeable(spec.id(), e);
-    }
-    try {
-      return make(spec, folder, facts, image, runtime, deadline);
+      return start(plan, container, boot, deadline);
     } catch (IOException e) {
       SandboxException failure = unmakeable(spec.id(), e);
       cleanUp(spec.id(), failure);
@@ -211,41 +229,74 @@ final class DockerProvider implements Provider {
     }
   }
 
-  private Sandbox make(
-      SandboxSpec spec,
-      SocketFolder folder,
-      Facts facts,
-      ImageChoice image,
-      Optional<String> runtime,
-      Deadline deadline)
+  /** Makes the folder and the container, or neither. */
+  private String container(ContainerPlan plan, Deadline deadline) {
+    SandboxSpec spec = plan.spec();
+    SocketFolder folder = folder(spec.id());
+    try {
+      if (sockets) {
+        folder.claim(spec.id());
+        folder.open();
+      }
+      return engine.create(nameOf(spec.id()), plan.body(), deadline);
+    } catch (IOException e) {
+      SandboxException failure = unmakeable(spec.id(), e);
+      cleanUp(spec.id(), failure);
+      throw failure;
+    } catch (Conflict somebodyElses) {
+      throw somebodyElses;
+    } catch (SandboxException e) {
+      cleanUp(spec.id(), e);
+      throw e instanceof OutcomeUnknown ? known(spec, e, deadline) : e;
+    }
+  }
+
+  private List<Map<String, Object>> mounts(SandboxId id) {
+    List<Map<String, Object>> mounts = new ArrayList<>();
+    if (settings.address().local()) {
+      mounts.add(Mounts.bind(agent.path().toString(), ContainerPlan.AGENT, true));
+    }
+    if (sockets) {
+      mounts.add(Mounts.bind(folder(id).shared().toString(), ContainerPlan.RUN, false));
+    }
+    return mounts;
+  }
+
+  private Sandbox start(ContainerPlan plan, String container, byte[] boot, Deadline deadline)
       throws IOException {
-    byte[] boot = Boot.record(context.instance(), spec, image, keys.agent(spec.id())).encode();
-    ContainerPlan plan =
-        new ContainerPlan(
-            context.instance(),
-            flavour.name(),
-            spec,
-            facts,
-            settings,
-            image,
-            runtime,
-            List.of(
-                Mounts.bind(agent.path().toString(), ContainerPlan.AGENT, true),
-                Mounts.bind(folder.shared().toString(), ContainerPlan.RUN, false)),
-            List.of("--report", "--own-events"),
-            keys.seal(spec.id(), boot));
-    folder.open();
-    String name = Labels.name(context.instance(), spec.id());
-    String container = engine.create(name, plan.body(), deadline);
-    Boot.start(engine, container, spec.id(), boot, deadline);
-    folder.close();
+    SandboxSpec spec = plan.spec();
+    if (!settings.address().local()) {
+      TarArchive archive = new TarArchive();
+      archive.folder(".isola", 0755, 0);
+      archive.program(ContainerPlan.AGENT.substring(1), Files.readAllBytes(agent.path()));
+      engine.put(container, archive.end(), deadline);
+    }
+    boot(container, spec.id(), boot, deadline);
     AgentSandbox sandbox = sandbox(spec.id(), container, spec.limits().timeout());
     attached.put(spec.id(), sandbox);
+    events.follow();
     sandbox.connect();
-    verification.verify(container, sandbox, runtime, facts);
+    verification.verify(container, sandbox, plan.runtime(), plan.facts());
     seed(sandbox, spec);
     initialize(sandbox, spec, deadline);
     return sandbox;
+  }
+
+  /** Starts it again, with what it bears itself. */
+  void bootAgain(Container container, SandboxId id, Deadline deadline) throws IOException {
+    byte[] boot = keys.open(id, container.labels().getOrDefault(Labels.BOOT, ""));
+    if (sockets) {
+      folder(id).open();
+    }
+    boot(container.id(), id, boot, deadline);
+  }
+
+  private void boot(String container, SandboxId id, byte[] record, Deadline deadline)
+      throws IOException {
+    Boot.start(engine, container, id, record, deadline);
+    if (sockets) {
+      folder(id).close();
+    }
   }
 
   /** Everything was removed, so it is known after all. */
@@ -301,12 +352,8 @@ final class DockerProvider implements Provider {
     }
   }
 
-  SocketFolder folder(SandboxId id) {
+  private SocketFolder folder(SandboxId id) {
     return SocketFolder.of(context.dataFolder(), context.instance(), id);
-  }
-
-  Keys keys() {
-    return keys;
   }
 
   /** Returns the container of a sandbox, of this instance. */
@@ -348,7 +395,36 @@ final class DockerProvider implements Provider {
       return Optional.empty();
     }
     attached.put(id, sandbox);
+    events.follow();
     return Optional.of(sandbox);
+  }
+
+  /** Somebody ended it, behind our back or not; one that was stopped on purpose bears the mark. */
+  private void ended(SandboxId id, String name, String why) {
+    AgentSandbox sandbox = attached.get(id);
+    boolean stopped = name.endsWith(Labels.STOPPED) && !why.contains("removed");
+    if (sandbox != null && !stopped) {
+      attached.remove(id, sandbox);
+      sandbox.markDestroyed(why);
+      sandbox.close();
+    }
+  }
+
+  /** The engine was away, and what happened meanwhile was not heard. */
+  private void lookAround() {
+    Map<SandboxId, Container> there = new HashMap<>();
+    for (Container container : engine.list(Map.of(Labels.INSTANCE, context.instance().value()))) {
+      container.sandbox().ifPresent(id -> there.put(id, container));
+    }
+    for (SandboxId id : List.copyOf(attached.keySet())) {
+      Container container = there.get(id);
+      if (container == null || container.state() == SandboxState.ERROR) {
+        // One that is being made this moment is left to who makes it.
+        turns.takeIfFree(
+            id,
+            () -> ended(id, nameOf(id), "its container ended while the engine was away"));
+      }
+    }
   }
 
   private void forget(SandboxId id, String why) {
@@ -368,6 +444,12 @@ final class DockerProvider implements Provider {
         .commandTimeout(timeout)
         .options(LinkOptions.DEFAULT)
         .build();
+  }
+
+  private AgentConnector connector(SandboxId id, String container) {
+    return sockets
+        ? new UnixSocketConnector(folder(id).socket())
+        : new ExecConnector(engine, container);
   }
 
   /** The engine says so also of one in which only a command was killed; then it still runs. */
@@ -444,7 +526,7 @@ final class DockerProvider implements Provider {
     }
   }
 
-  private java.time.Instant modified(Path folder) {
+  private Instant modified(Path folder) {
     try {
       return Files.getLastModifiedTime(folder).toInstant();
     } catch (IOException gone) {
@@ -537,6 +619,7 @@ final class DockerProvider implements Provider {
 
   @Override
   public void close() {
+    events.close();
     attached.values().forEach(AgentSandbox::close);
     attached.clear();
     engine.close();

@@ -79,9 +79,20 @@ final class Engine implements AutoCloseable {
   String create(String name, Map<String, Object> wanted, Deadline deadline) {
     Answer answer =
         http.ask(Request.post("/containers/create?name=" + name, Json.of(wanted)), deadline);
-    String id = Json.text(parsed(answer, "making the container"), "Id");
+    if (answer.status() == 409) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "the engine has a container " + name + " already: " + message(answer),
+              "attach to the sandbox, destroy it, or use another id")
+          .exception();
+    }
+    return identity(Json.text(parsed(answer, "making the container"), "Id"));
+  }
+
+  /** What it calls a thing becomes part of paths. */
+  private String identity(String id) {
     if (!id.matches("[0-9a-f]{12,64}")) {
-      throw nonsense("the id of a container: '" + id + "'");
+      throw nonsense("an id: '" + id + "'");
     }
     return id;
   }
@@ -160,6 +171,52 @@ final class Engine implements AutoCloseable {
       case Upgrade.Given(Hijacked connection) -> connection;
       case Upgrade.Refused(Answer answer) -> throw refused(answer, "attaching to the container");
     };
+  }
+
+  /** Starts what leads to the agent's own socket; empty where the container does not run. */
+  Optional<Hijacked> bridge(String id, Deadline deadline) {
+    Answer made =
+        http.ask(
+            Request.post(
+                "/containers/" + id + "/exec",
+                Json.of(
+                    Json.object(
+                        "AttachStdin",
+                        true,
+                        "AttachStdout",
+                        true,
+                        "AttachStderr",
+                        false,
+                        "Tty",
+                        false,
+                        "User",
+                        "0:0",
+                        "WorkingDir",
+                        "/",
+                        "Cmd",
+                        List.of(
+                            ContainerPlan.AGENT, "--bridge", ContainerPlan.OWN_SOCKET)))),
+            deadline);
+    if (made.status() == 404 || made.status() == 409) {
+      return Optional.empty();
+    }
+    String exec = identity(Json.text(parsed(made, "reaching the agent"), "Id"));
+    Request start =
+        Request.post(
+            "/exec/" + exec + "/start", Json.of(Json.object("Detach", false, "Tty", false)));
+    return switch (http.upgrade(start, deadline)) {
+      case Upgrade.Given(Hijacked connection) -> Optional.of(connection);
+      case Upgrade.Refused(Answer answer) when answer.status() == 404 || answer.status() == 409 ->
+          Optional.empty();
+      case Upgrade.Refused(Answer answer) -> throw refused(answer, "reaching the agent");
+    };
+  }
+
+  /** Puts files into a container that was not started yet. */
+  void put(String id, byte[] archive, Deadline deadline) {
+    need(
+        http.ask(Request.put("/containers/" + id + "/archive?path=%2F", archive), deadline),
+        "putting the agent into the container");
   }
 
   /** Returns what the engine knows of an image; empty when it has none of that name. */

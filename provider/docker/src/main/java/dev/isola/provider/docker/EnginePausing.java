@@ -133,13 +133,8 @@ final class EnginePausing {
   }
 
   private void bootAgain(SandboxId id, Container container) {
-    SocketFolder folder = provider.folder(id);
     try {
-      byte[] record = provider.keys().open(id, container.labels().getOrDefault(Labels.BOOT, ""));
-      folder.open();
-      Boot.start(
-          engine, container.id(), id, record, Deadline.in(SandboxSpec.DEFAULT_STARTUP_TIMEOUT));
-      folder.close();
+      provider.bootAgain(container, id, Deadline.in(SandboxSpec.DEFAULT_STARTUP_TIMEOUT));
     } catch (IOException e) {
       engine.kill(container.id());
       throw failed(id, "booted again", String.valueOf(e.getMessage()));

@@ -1,5 +1,7 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.launch.HostProgram;
+import dev.isola.host.program.Origin;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -50,9 +52,15 @@ final class EngineState {
     return found;
   }
 
+  private boolean packaged() {
+    return engine.http().address().local()
+        && HostProgram.find("podman").filter(found -> Origin.distributed(found.path())).isPresent();
+  }
+
   private Known ask() {
     try {
-      return new Known(System.nanoTime(), Facts.of(engine.version(), engine.info()), null);
+      return new Known(
+          System.nanoTime(), Facts.of(engine.version(), engine.info(), packaged()), null);
     } catch (SandboxException e) {
       return new Known(System.nanoTime(), null, e);
     }

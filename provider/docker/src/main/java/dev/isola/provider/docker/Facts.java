@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -34,14 +36,20 @@ record Facts(
     List<String> flaws,
     List<String> notes) {
 
-  static Facts of(JsonNode version, JsonNode info) {
+  private static final Pattern RUNTIME = Pattern.compile("OCI Runtime \\((\\w+)\\)");
+
+  /**
+   * @param packaged whether its program is one that a distribution brought, which Podman does not say
+   */
+  static Facts of(JsonNode version, JsonNode info, boolean packaged) {
     boolean podman = false;
     List<String> flaws = new ArrayList<>();
     List<String> notes = new ArrayList<>();
     for (JsonNode part : version.path("Components")) {
       String name = Json.text(part, "Name");
       podman |= name.startsWith("Podman");
-      judge(program(name), Json.text(part, "Version"), part.toString(), flaws, notes);
+      String said = part + (packaged && name.startsWith("Podman") ? "+ds" : "");
+      judge(program(name), Json.text(part, "Version"), said, flaws, notes);
     }
     Set<String> options = new TreeSet<>();
     info.path("SecurityOptions").forEach(option -> options.add(option.asString("")));
@@ -63,6 +71,10 @@ record Facts(
 
   /** Returns the name by which holes are known. */
   private static String program(String component) {
+    Matcher runtime = RUNTIME.matcher(component);
+    if (runtime.matches()) {
+      return runtime.group(1);
+    }
     return switch (component) {
       case "Engine" -> "dockerd";
       case "Podman Engine" -> "podman";
@@ -83,7 +95,7 @@ record Facts(
     }
     String names = String.join(", ", has.stream().flatMap(flaw -> flaw.names().stream()).toList());
     String text = program + " " + found.get() + " has " + names;
-    if (Origin.distributed(said) || Origin.distributed(version)) {
+    if (Origin.distributed(said)) {
       notes.add(
           text
               + " by its number ("

@@ -82,8 +82,7 @@ final class Images {
                 .ask(
                     new Request(
                         "POST",
-                        "/images/create?fromSrc=-&repo=isola-host&tag="
-                            + wanted.name().substring(wanted.name().indexOf(':') + 1),
+                        "/images/create?fromSrc=-&repo=" + wanted.name(),
                         Optional.of(Request.bytes("application/x-tar", wanted.archive()))),
                     deadline),
             "importing the image " + wanted.name());

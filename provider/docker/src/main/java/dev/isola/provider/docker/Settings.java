@@ -13,13 +13,16 @@ import java.util.Optional;
  * @param runtime another name for the runtime
  * @param bridge the engine's network that the network mode bridge means; without one there is no
  *     such mode, because the engine's usual bridge leads to every port of the host
+ * @param hostSockets whether containers can be given a folder in which their sockets are this
+ *     machine's
  */
 record Settings(
     EngineAddress address,
     Optional<String> image,
     boolean pulls,
     Optional<String> runtime,
-    Optional<String> bridge) {
+    Optional<String> bridge,
+    boolean hostSockets) {
 
   static Settings of(ProviderConfig config, EngineAddress address) {
     return new Settings(
@@ -27,6 +30,7 @@ record Settings(
         config.get("image"),
         !config.get("pull").orElse("missing").equals("never"),
         config.get("runtime"),
-        config.get("bridge"));
+        config.get("bridge"),
+        address.local() && !config.get("channel").orElse("socket").equals("exec"));
   }
 }

@@ -1,7 +1,10 @@
 package dev.isola.provider.docker;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.launch.Users;
+import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,10 +41,15 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
       for file in passwd group subuid subgid; do
         [ ! -e "$work/etc/$file" ] || mount --bind "$work/etc/$file" "/etc/$file" || exit 1
       done
-      exec dockerd --data-root "$work/data" --exec-root "$work/exec" --pidfile "$work/pid" \
-        --host "unix://$work/docker.sock" --cgroup-parent "$groups" \
-        --exec-opt native.cgroupdriver=cgroupfs --config-file "$work/daemon.json" "$@" \
-        >>"$work/log" 2>&1
+      while :; do
+        dockerd --data-root "$work/data" --exec-root "$work/exec" --pidfile "$work/pid" \
+          --host "unix://$work/docker.sock" --cgroup-parent "$groups" \
+          --exec-opt native.cgroupdriver=cgroupfs --config-file "$work/daemon.json" "$@" \
+          >>"$work/log" 2>&1
+        while [ -e "$work/held" ]; do sleep 0.1; done
+        [ -e "$work/again" ] || exit
+        rm -f "$work/again"
+      done
       """;
 
   private static @Nullable OwnEngine shared;
@@ -107,7 +115,7 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
         plantUsers(work);
         all.add("--userns-remap=isolaremap");
       }
-      Files.writeString(work.resolve("daemon.json"), daemon());
+      Files.writeString(work.resolve("daemon.json"), daemonConfig());
       OwnEngine own = new OwnEngine(work, all);
       own.start();
       return own;
@@ -116,11 +124,11 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
     }
   }
 
-  private static String daemon() {
+  private static String daemonConfig() {
     return HostProgram.find("runsc").isEmpty()
         ? "{}"
         : "{\"runtimes\": {\"runsc\": {\"path\": \"runsc\", \"runtimeArgs\":"
-            + " [\"--network=none\", \"--platform=ptrace\", \"--ignore-cgroups\"]}}}";
+            + " [\"--network=none\", \"--platform=ptrace\"]}}}";
   }
 
   private static void plantUsers(Path work) throws IOException {
@@ -189,7 +197,26 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
 
   /** Returns a client of it. */
   Engine engine() {
-    return new Engine(new dev.isola.provider.docker.http.EngineHttp(EngineAddresses.parse(host())));
+    return new Engine(new EngineHttp(EngineAddresses.parse(host())));
+  }
+
+  /** Ends the daemon, as an upgrade does, and leaves its place empty until {@link #comeBack()}. */
+  void goAway() throws IOException {
+    Files.writeString(work.resolve("held"), "");
+    Files.writeString(work.resolve("again"), "");
+    daemon().forEach(ProcessHandle::destroy);
+    Awaitility.await("the daemon ends").atMost(PATIENCE).until(() -> daemon().isEmpty());
+  }
+
+  void comeBack() throws IOException {
+    Files.delete(work.resolve("held"));
+    Awaitility.await("the engine answers again").atMost(PATIENCE).until(this::answers);
+  }
+
+  private List<ProcessHandle> daemon() {
+    return ProcessHandle.allProcesses()
+        .filter(process -> commandLine(process).startsWith("dockerd\0--data-root\0" + work))
+        .toList();
   }
 
   /** Stops it as a system would: what it runs ends with it. */
@@ -200,9 +227,9 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
     }
     engine = null;
     try {
-      // Process 1 of its pid namespace: whatever it started ends with it.
-      running.children().forEach(ProcessHandle::destroy);
+      daemon().forEach(ProcessHandle::destroy);
       if (!running.waitFor(30, TimeUnit.SECONDS)) {
+        // Process 1 of its pid namespace: whatever it started ends with it.
         running.children().forEach(ProcessHandle::destroyForcibly);
       }
       running.destroyForcibly();
@@ -221,7 +248,7 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
     Scratch.remove(work);
     Awaitility.await("nothing is left of the engine")
         .atMost(Duration.ofSeconds(10))
-        .untilAsserted(() -> org.assertj.core.api.Assertions.assertThat(census()).isEmpty());
+        .untilAsserted(() -> assertThat(census()).isEmpty());
   }
 
   /** Returns what is there of it: processes, mounts, control groups, its folder. */

@@ -6,6 +6,7 @@ import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.util.Optional;
 import javax.net.ssl.SSLContext;
@@ -64,6 +65,7 @@ public sealed interface EngineAddress {
       try {
         channel.connect(new InetSocketAddress(host, port));
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         if (tls.isEmpty()) {
           return new ChannelTransport(channel);
         }
@@ -76,7 +78,7 @@ public sealed interface EngineAddress {
         socket.setSSLParameters(parameters);
         socket.startHandshake();
         return new TlsTransport(socket);
-      } catch (java.nio.channels.UnresolvedAddressException e) {
+      } catch (UnresolvedAddressException e) {
         channel.close();
         throw new IOException("no such host: " + host, e);
       } catch (IOException | RuntimeException e) {

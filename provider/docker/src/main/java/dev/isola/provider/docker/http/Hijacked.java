@@ -2,7 +2,6 @@ package dev.isola.provider.docker.http;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
@@ -20,18 +19,9 @@ public final class Hijacked implements AutoCloseable {
     return exchange.raw();
   }
 
-  public OutputStream out() {
-    return new OutputStream() {
-      @Override
-      public void write(int b) throws IOException {
-        write(new byte[] {(byte) b}, 0, 1);
-      }
-
-      @Override
-      public void write(byte[] source, int at, int count) throws IOException {
-        exchange.transport().write(ByteBuffer.wrap(source, at, count));
-      }
-    };
+  /** Writes all that remains in {@code source}. */
+  public void write(ByteBuffer source) throws IOException {
+    exchange.transport().write(source);
   }
 
   /** Ends what goes in; what comes out is still read. */
