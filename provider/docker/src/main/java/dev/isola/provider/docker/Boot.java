@@ -30,7 +30,7 @@ final class Boot {
   private Boot() {}
 
   static BootRecord record(
-      InstanceId instance, SandboxSpec spec, ImageChoice image, Secret secret, Path socket) {
+      InstanceId instance, SandboxSpec spec, ImageChoice image, Secret secret) {
     Map<String, String> env = new LinkedHashMap<>();
     env.put("LANG", "C.UTF-8");
     env.putAll(image.env());
@@ -40,7 +40,7 @@ final class Boot {
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), secret)
-            .socket(socket)
+            .socket(Path.of(ContainerPlan.SOCKET))
             .cwd(spec.cwd().or(image::workdir).orElse(spec.workspaceMount()))
             .user(spec.user().or(image::user))
             .env(env)

@@ -28,14 +28,15 @@ record ContainerPlan(
     List<String> agentWords,
     String boot) {
 
-  /** Where the agent's program is inside. */
-  static final String AGENT = "/.isola/agent";
+  /** What of ours is inside. */
+  static final String GUEST = "/.isola";
 
-  /** The folder of the host's in which the agent makes its socket, where it can be the host's. */
-  static final String RUN = "/.isola/run";
+  static final String AGENT = GUEST + "/agent";
 
-  /** The agent's socket where it is the container's own. */
-  static final String OWN_SOCKET = "/.isola/socket";
+  /** The folder in which the agent makes its socket: the host's where it can be, or in memory. */
+  static final String RUN = GUEST + "/run";
+
+  static final String SOCKET = RUN + "/agent";
 
   /** What root of a sandbox may do to what is the sandbox's own. */
   private static final List<String> CAPABILITIES =

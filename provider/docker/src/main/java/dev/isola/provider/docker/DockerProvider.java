@@ -80,6 +80,9 @@ final class DockerProvider implements Provider {
   /** Cleaning up may take this long after whatever went wrong, which may have used up all time. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(20);
 
+  /** A socket takes none. */
+  private static final int SOCKET_SPACE = 64 * 1024;
+
   private static final long LOOK_AGAIN = Duration.ofMillis(20).toNanos();
 
   private final Flavour flavour;
@@ -90,6 +93,7 @@ final class DockerProvider implements Provider {
   private final Images images;
   private final Keys keys;
   private final InstalledProgram agent;
+  private final GuestFolder guest;
   private final SpecCheck check;
   private final Verification verification;
   private final Turns turns = new Turns();
@@ -108,6 +112,7 @@ final class DockerProvider implements Provider {
     this.images = new Images(engine, settings, List.of(context.shared(), context.dataFolder()));
     this.keys = new Keys(context.dataFolder(), context.instance());
     this.agent = InstalledProgram.agent(context.dataFolder().resolve("bin"));
+    this.guest = new GuestFolder(context.dataFolder(), agent);
     this.check =
         new SpecCheck(flavour.name(), settings.address().local(), settings.bridge().isPresent());
     this.verification = new Verification(flavour, engine);
@@ -198,9 +203,7 @@ final class DockerProvider implements Provider {
     Optional<String> runtime = new EngineCheck(flavour, settings).runtime(facts);
     removeWhatShortLivedOwnersLeft();
     ImageChoice image = images.choose(spec.image(), deadline);
-    Path socket = Path.of(sockets ? ContainerPlan.RUN + "/agent" : ContainerPlan.OWN_SOCKET);
-    byte[] boot =
-        Boot.record(context.instance(), spec, image, keys.agent(spec.id()), socket).encode();
+    byte[] boot = Boot.record(context.instance(), spec, image, keys.agent(spec.id())).encode();
     ContainerPlan plan =
         new ContainerPlan(
             context.instance(),
@@ -236,15 +239,22 @@ final class DockerProvider implements Provider {
     try {
       if (sockets) {
         folder.claim(spec.id());
+      }
+    } catch (IOException e) {
+      throw unmakeable(spec.id(), e);
+    }
+    try {
+      if (sockets) {
         folder.open();
       }
       return engine.create(nameOf(spec.id()), plan.body(), deadline);
+    } catch (Conflict somebodyElses) {
+      removeFolder(spec.id());
+      throw somebodyElses;
     } catch (IOException e) {
       SandboxException failure = unmakeable(spec.id(), e);
       cleanUp(spec.id(), failure);
       throw failure;
-    } catch (Conflict somebodyElses) {
-      throw somebodyElses;
     } catch (SandboxException e) {
       cleanUp(spec.id(), e);
       throw e instanceof OutcomeUnknown ? known(spec, e, deadline) : e;
@@ -254,11 +264,12 @@ final class DockerProvider implements Provider {
   private List<Map<String, Object>> mounts(SandboxId id) {
     List<Map<String, Object>> mounts = new ArrayList<>();
     if (settings.address().local()) {
-      mounts.add(Mounts.bind(agent.path().toString(), ContainerPlan.AGENT, true));
+      mounts.add(Mounts.bind(guest.path().toString(), ContainerPlan.GUEST, true));
     }
-    if (sockets) {
-      mounts.add(Mounts.bind(folder(id).shared().toString(), ContainerPlan.RUN, false));
-    }
+    mounts.add(
+        sockets
+            ? Mounts.bind(folder(id).shared().toString(), ContainerPlan.RUN, false)
+            : Mounts.tmpfs(ContainerPlan.RUN, SOCKET_SPACE));
     return mounts;
   }
 
@@ -267,7 +278,7 @@ final class DockerProvider implements Provider {
     SandboxSpec spec = plan.spec();
     if (!settings.address().local()) {
       TarArchive archive = new TarArchive();
-      archive.folder(".isola", 0755, 0);
+      archive.folder(ContainerPlan.GUEST.substring(1), 0755, 0);
       archive.program(ContainerPlan.AGENT.substring(1), Files.readAllBytes(agent.path()));
       engine.put(container, archive.end(), deadline);
     }
@@ -436,7 +447,7 @@ final class DockerProvider implements Provider {
   }
 
   private AgentSandbox sandbox(SandboxId id, String container, Optional<Duration> timeout) {
-    return AgentSandbox.builder(id, new UnixSocketConnector(folder(id).socket()), keys.agent(id))
+    return AgentSandbox.builder(id, connector(id, container), keys.agent(id))
         .capabilities(CAPABILITIES)
         .extra(Map.of(Pausing.class, pausing.of(id)))
         .usage(inside -> new EngineUsage(engine, container, inside))
@@ -559,6 +570,10 @@ final class DockerProvider implements Provider {
       }
     }
     forget(id, "it was destroyed");
+    removeFolder(id);
+  }
+
+  private void removeFolder(SandboxId id) {
     SocketFolder folder = folder(id);
     if (folder.exists()) {
       try {

@@ -195,7 +195,7 @@ final class Engine implements AutoCloseable {
                         "/",
                         "Cmd",
                         List.of(
-                            ContainerPlan.AGENT, "--bridge", ContainerPlan.OWN_SOCKET)))),
+                            ContainerPlan.AGENT, "--bridge", ContainerPlan.SOCKET)))),
             deadline);
     if (made.status() == 404 || made.status() == 409) {
       return Optional.empty();

@@ -121,7 +121,7 @@ record SocketFolder(Path path, InstanceId instance) {
   }
 
   /** Removes a folder and what is in it, never following a link. */
-  private static void remove(Path folder) throws IOException {
+  static void remove(Path folder) throws IOException {
     if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
       try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
         for (Path entry : entries) {

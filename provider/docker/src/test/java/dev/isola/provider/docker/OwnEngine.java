@@ -79,7 +79,7 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
         context
             .getRoot()
             .getStore(HERE)
-            .computeIfAbsent(OwnEngine.class, key -> start(false), OwnEngine.class);
+            .computeIfAbsent(OwnEngine.class, key -> start(true), OwnEngine.class);
   }
 
   /** Returns the one that the extension started. */
@@ -109,7 +109,7 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
    */
   static OwnEngine start(boolean remaps, String... options) {
     try {
-      Path work = Files.createTempDirectory("isola-eng");
+      Path work = Scratch.make("isola-eng").path(); // users that it remaps pass through it
       List<String> all = new ArrayList<>(List.of(options));
       if (remaps) {
         plantUsers(work);
@@ -117,8 +117,14 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
       }
       Files.writeString(work.resolve("daemon.json"), daemonConfig());
       OwnEngine own = new OwnEngine(work, all);
-      own.start();
-      return own;
+      try {
+        own.start();
+        return own;
+      } catch (RuntimeException | IOException e) {
+        e.addSuppressed(new IllegalStateException(own.log()));
+        own.close();
+        throw e;
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
