@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Starts a container and tells the agent in it what to do. */
 final class Boot {
+  private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
   private static final int HEADER = 8;
   private static final int LONGEST = 1024;
@@ -30,7 +31,11 @@ final class Boot {
   private Boot() {}
 
   static BootRecord record(
-      InstanceId instance, SandboxSpec spec, ImageChoice image, Secret secret) {
+      InstanceId instance,
+      Flavour flavour,
+      SandboxSpec spec,
+      ImageChoice image,
+      Secret secret) {
     Map<String, String> env = new LinkedHashMap<>();
     env.put("LANG", "C.UTF-8");
     env.putAll(image.env());
@@ -46,6 +51,9 @@ final class Boot {
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .seccomp(!sharesHostFolders(spec));
+    if (flavour.ownKernel()) {
+      boot.rlimit(RLIMIT_NPROC, spec.limits().processes(), spec.limits().processes());
+    }
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();

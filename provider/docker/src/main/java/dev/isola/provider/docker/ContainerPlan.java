@@ -18,7 +18,7 @@ import java.util.Optional;
  */
 record ContainerPlan(
     InstanceId instance,
-    String provider,
+    Flavour flavour,
     SandboxSpec spec,
     Facts facts,
     Settings settings,
@@ -70,6 +70,11 @@ record ContainerPlan(
   private static final List<String> READ_ONLY =
       List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
 
+  private static final int GVISOR_MEMORY_MB = 64;
+  private static final int GVISOR_THREADS = 1024;
+  private static final int GVISOR_THREADS_EACH = 64;
+  private static final int MOST_THREADS = 1 << 22;
+
   private static final long MEGABYTE = 1 << 20;
   private static final int PERIOD = 100_000;
   private static final int LEAST_QUOTA = 1_000;
@@ -97,7 +102,7 @@ record ContainerPlan(
             "ISOLA_INSTANCE=" + instance,
             "ISOLA_SANDBOX=" + spec.id()),
         "Labels",
-        Labels.of(instance, provider, spec, boot),
+        Labels.of(instance, flavour.name(), spec, boot),
         "OpenStdin",
         true,
         "StdinOnce",
@@ -130,7 +135,7 @@ record ContainerPlan(
     List<Map<String, Object>> all = new ArrayList<>(image.mounts());
     all.addAll(Mounts.of(spec, "isola-" + instance + "-"));
     all.addAll(mounts);
-    int descriptors = Math.max(LEAST_DESCRIPTORS, limits.fileDescriptors());
+    long memory = (limits.memoryMb() + (gvisor() ? GVISOR_MEMORY_MB : 0)) * MEGABYTE;
     Map<String, Object> host =
         Json.object(
             "Mounts",
@@ -144,17 +149,17 @@ record ContainerPlan(
             "SecurityOpt",
             List.of("no-new-privileges"),
             "Memory",
-            limits.memoryMb() * MEGABYTE,
+            memory,
             "MemorySwap",
-            limits.memoryMb() * MEGABYTE,
+            memory,
             "CpuPeriod",
             PERIOD,
             "CpuQuota",
             Math.max(LEAST_QUOTA, (long) (limits.cpu() * PERIOD)),
             "PidsLimit",
-            limits.processes(),
+            processes(),
             "Ulimits",
-            List.of(Json.object("Name", "nofile", "Soft", descriptors, "Hard", descriptors)),
+            ulimits(),
             "LogConfig",
             Map.of("Type", "none", "Config", Map.of()),
             "CgroupnsMode",
@@ -178,6 +183,32 @@ record ContainerPlan(
     }
     runtime.ifPresent(name -> host.put("Runtime", name));
     return host;
+  }
+
+  /** Podman would raise what is not named beyond what it may raise itself. */
+  private List<Map<String, Object>> ulimits() {
+    List<Map<String, Object>> limits = new ArrayList<>();
+    limits.add(ulimit("nofile", Math.max(LEAST_DESCRIPTORS, spec.limits().fileDescriptors())));
+    if (facts.podman() && facts.processes().isPresent()) {
+      limits.add(ulimit("nproc", facts.processes().getAsLong()));
+    }
+    return limits;
+  }
+
+  private static Map<String, Object> ulimit(String name, long value) {
+    return Json.object("Name", name, "Soft", value, "Hard", value);
+  }
+
+  private boolean gvisor() {
+    return flavour.guest() == Flavour.Guest.GVISOR;
+  }
+
+  /** What gVisor needs for itself is not the sandbox's; this only saves the machine. */
+  private int processes() {
+    int asked = spec.limits().processes();
+    return gvisor()
+        ? Math.min(MOST_THREADS, Math.multiplyExact(asked, GVISOR_THREADS_EACH) + GVISOR_THREADS)
+        : asked;
   }
 
   private String network() {

@@ -48,6 +48,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -114,9 +115,13 @@ final class DockerProvider implements Provider {
     this.agent = InstalledProgram.agent(context.dataFolder().resolve("bin"));
     this.guest = new GuestFolder(context.dataFolder(), agent);
     this.check =
-        new SpecCheck(flavour.name(), settings.address().local(), settings.bridge().isPresent());
+        new SpecCheck(
+            flavour.name(),
+            settings.address().local(),
+            settings.bridge().isPresent(),
+            flavour.ownKernel());
     this.verification = new Verification(flavour, engine);
-    this.sockets = settings.hostSockets() && flavour.hostSockets();
+    this.sockets = settings.hostSockets() && !flavour.ownKernel();
     this.pausing = new EnginePausing(this, engine, turns);
     this.events = new EngineEvents(engine, context.instance(), this::ended, this::lookAround);
   }
@@ -147,12 +152,28 @@ final class DockerProvider implements Provider {
         flavour.summary(),
         ApiVersion.CURRENT,
         flavour.isolation(),
-        CAPABILITIES,
-        new SpecSupport(true, true, check.networks(), check.volumes(), limits),
+        capabilities(),
+        new SpecSupport(true, true, check.networks(), check.volumes(), enforced(limits)),
         requirements,
         "the engine kills the agent, whose pid namespace everything of the sandbox is in, and"
             + " removes the container",
         flavour.startup());
+  }
+
+  private Set<LimitKind> enforced(Set<LimitKind> limits) {
+    Set<LimitKind> kinds = EnumSet.copyOf(limits);
+    if (flavour.ownKernel()) {
+      kinds.remove(LimitKind.PROCESSES);
+    }
+    return kinds;
+  }
+
+  private Set<Class<? extends Capability>> capabilities() {
+    Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
+    if (flavour.guest() == Flavour.Guest.GVISOR && !new Gvisor(settings).terminals()) {
+      given.remove(Terminals.class);
+    }
+    return given;
   }
 
   private List<Requirement> requirements(Facts facts) {
@@ -203,11 +224,11 @@ final class DockerProvider implements Provider {
     Optional<String> runtime = new EngineCheck(flavour, settings).runtime(facts);
     removeWhatShortLivedOwnersLeft();
     ImageChoice image = images.choose(spec.image(), deadline);
-    byte[] boot = Boot.record(context.instance(), spec, image, keys.agent(spec.id())).encode();
+    byte[] boot = Boot.record(context.instance(), flavour, spec, image, keys.agent(spec.id())).encode();
     ContainerPlan plan =
         new ContainerPlan(
             context.instance(),
-            flavour.name(),
+            flavour,
             spec,
             facts,
             settings,
@@ -448,7 +469,7 @@ final class DockerProvider implements Provider {
 
   private AgentSandbox sandbox(SandboxId id, String container, Optional<Duration> timeout) {
     return AgentSandbox.builder(id, connector(id, container), keys.agent(id))
-        .capabilities(CAPABILITIES)
+        .capabilities(capabilities())
         .extra(Map.of(Pausing.class, pausing.of(id)))
         .usage(inside -> new EngineUsage(engine, container, inside))
         .causeOfDeath(() -> causeOfDeath(container))

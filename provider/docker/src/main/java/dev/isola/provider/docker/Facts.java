@@ -5,14 +5,20 @@ import dev.isola.host.program.KnownFlaws;
 import dev.isola.host.program.Origin;
 import dev.isola.host.program.Version;
 import dev.isola.spi.spec.LimitKind;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -21,6 +27,7 @@ import tools.jackson.databind.JsonNode;
  * @param remaps whether root of a container is nobody on the host (userns-remap, rootless)
  * @param kernel the host's
  * @param runtimes by the names that a container may ask for
+ * @param processes how many a user of this machine may have; empty where nobody says
  * @param flaws in words, of the parts that have any and do not come from a distribution
  * @param notes on parts that have flaws by their number, but come from a distribution
  */
@@ -33,9 +40,12 @@ record Facts(
     String architecture,
     Set<String> runtimes,
     Set<LimitKind> limits,
+    OptionalLong processes,
     List<String> flaws,
     List<String> notes) {
 
+  private static final Pattern PROCESSES =
+      Pattern.compile("^Max processes +\\S+ +(\\d{1,9}) ");
   private static final Pattern RUNTIME = Pattern.compile("OCI Runtime \\((\\w+)\\)");
 
   /**
@@ -65,6 +75,7 @@ record Facts(
         Json.text(info, "Architecture"),
         runtimes,
         limits(info),
+        ownProcesses(),
         flaws,
         notes);
   }
@@ -103,6 +114,18 @@ record Facts(
               + " mended it); the distribution that built it may have done so before");
     } else {
       flaws.add(text + "; install " + has.getLast().remedy() + " or newer");
+    }
+  }
+
+  private static OptionalLong ownProcesses() {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/limits"))) {
+      return lines
+          .map(PROCESSES::matcher)
+          .filter(Matcher::find)
+          .mapToLong(found -> Long.parseLong(found.group(1)))
+          .findFirst();
+    } catch (IOException | UncheckedIOException unknown) {
+      return OptionalLong.empty();
     }
   }
 

@@ -72,8 +72,11 @@ record Flavour(
               "kata", "kata-runtime", "io.containerd.kata.v2", "kata-qemu", "kata-clh", "kata-fc"),
           Duration.ofSeconds(3));
 
-  /** Tells whether the agent's socket can be one of the host's; otherwise the channel is stdio. */
-  boolean hostSockets() {
-    return guest == Guest.HOST_KERNEL;
+  /**
+   * Tells whether another kernel than the host's is inside: then the agent's socket cannot be one
+   * of the host's, and the host cannot count processes.
+   */
+  boolean ownKernel() {
+    return guest != Guest.HOST_KERNEL;
   }
 }

@@ -10,7 +10,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /** What a container engine can give, and the refusal of the rest, by name. */
-record SpecCheck(String provider, boolean local, boolean bridge) {
+record SpecCheck(String provider, boolean local, boolean bridge, boolean ownKernel) {
   void refuse(SandboxSpec spec) {
     if (local) {
       SpecValidation.refuse(SpecValidation.hostViolations(spec));
@@ -21,8 +21,9 @@ record SpecCheck(String provider, boolean local, boolean bridge) {
         spec.volumes().stream().allMatch(volume -> volumes().contains(volume.type())),
         "volumes of type bind on another machine");
     unlessAllowed(
-        networks().contains(ContainerPlan.mode(spec)),
+        ContainerPlan.mode(spec) != NetworkMode.BRIDGE || bridge,
         "network mode bridge, unless its setting bridge names a network of the engine");
+    unlessAllowed(networks().contains(ContainerPlan.mode(spec)), "network mode host");
     unlessAllowed(
         !spec.limits().required().contains(LimitKind.BANDWIDTH),
         "enforcing the limit of bandwidth");
@@ -31,7 +32,10 @@ record SpecCheck(String provider, boolean local, boolean bridge) {
   }
 
   Set<NetworkMode> networks() {
-    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE, NetworkMode.HOST);
+    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE);
+    if (!ownKernel) { // such a kernel has a network of its own, whatever the engine is told
+      modes.add(NetworkMode.HOST);
+    }
     if (bridge) {
       modes.add(NetworkMode.BRIDGE);
     }

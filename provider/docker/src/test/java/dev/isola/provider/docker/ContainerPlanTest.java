@@ -13,6 +13,7 @@ import dev.isola.spi.spec.Volume;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +24,17 @@ class ContainerPlanTest {
   private static Map<String, Object> body(SandboxSpec spec, boolean remaps) {
     Facts facts =
         new Facts(
-            "29", false, false, remaps, "6.1", "x86_64", Set.of(), Set.of(), List.of(), List.of());
+            "29",
+            false,
+            false,
+            remaps,
+            "6.1",
+            "x86_64",
+            Set.of(),
+            Set.of(),
+            OptionalLong.empty(),
+            List.of(),
+            List.of());
     Settings settings =
         Settings.of(
             new ProviderConfig(Map.of("bridge", "walled")),
@@ -32,7 +43,7 @@ class ContainerPlanTest {
         new ImageChoice("sha256:1", Map.of(), Optional.empty(), Optional.empty(), List.of());
     return new ContainerPlan(
             new InstanceId("mine"),
-            "docker",
+            Flavour.DOCKER,
             spec,
             facts,
             settings,

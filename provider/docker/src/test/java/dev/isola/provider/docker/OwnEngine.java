@@ -14,7 +14,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -52,11 +54,50 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
       done
       """;
 
+  /** Podman has no engine, but a service that speaks as one. */
+  private static final String START_PODMAN =
+      """
+      work=$1
+      ip link set lo up
+      export CONTAINERS_STORAGE_CONF="$work/storage.conf" CONTAINERS_CONF="$work/containers.conf"
+      podman system service --time=0 "unix://$work/docker.sock" >>"$work/log" 2>&1
+      """;
+
+  private static final String STORAGE =
+      """
+      [storage]
+      driver = "overlay"
+      runroot = "WORK/run"
+      graphroot = "WORK/graph"
+      """;
+
+  /** A hard limit of descriptors below Podman's own default would make every start fail. */
+  private static final String CONTAINERS =
+      """
+      [containers]
+      default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+      [engine]
+      cgroup_manager = "cgroupfs"
+      runtime = "runc"
+      events_logger = "file"
+      lock_type = "file"
+      tmp_dir = "WORK/tmp"
+      static_dir = "WORK/static"
+      volume_path = "WORK/volumes"
+      [network]
+      network_config_dir = "WORK/networks"
+      """;
+
+  /** Whose name cannot be chosen. */
+  private static final String PODMANS_GROUPS = "libpod_parent";
+
   private static @Nullable OwnEngine shared;
 
   private final Path work;
   private final String groups;
   private final List<String> options;
+  private final String script;
+  private final Set<Path> before = new HashSet<>();
   private @Nullable Process engine;
 
   /** For JUnit, which makes one per class; the engine is the one of {@link #shared()}. */
@@ -64,12 +105,15 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
     work = Path.of("/nowhere");
     groups = "";
     options = List.of();
+    script = "";
   }
 
-  private OwnEngine(Path work, List<String> options) {
+  private OwnEngine(Path work, String script, String groups, List<String> options) {
     this.work = work;
-    this.groups = "isola-own-engine-" + work.getFileName();
+    this.script = script;
+    this.groups = groups;
     this.options = options;
+    this.before.addAll(controlGroups());
   }
 
   @Override
@@ -92,10 +136,14 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
   }
 
   static void refuseWhereItMayNot() {
+    refuseWithout("dockerd", "containerd", "unshare", "ip");
+  }
+
+  private static void refuseWithout(String... programs) {
     if (!Users.areRanges()) {
       Assumptions.abort("NOT RUN: an engine of its own needs root");
     }
-    for (String program : List.of("dockerd", "containerd", "unshare", "ip")) {
+    for (String program : programs) {
       if (HostProgram.find(program).isEmpty()) {
         Assumptions.abort("NOT RUN: " + program + " is not installed");
       }
@@ -116,25 +164,46 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
         all.add("--userns-remap=isolaremap");
       }
       Files.writeString(work.resolve("daemon.json"), daemonConfig());
-      OwnEngine own = new OwnEngine(work, all);
-      try {
-        own.start();
-        return own;
-      } catch (RuntimeException | IOException e) {
-        e.addSuppressed(new IllegalStateException(own.log()));
-        own.close();
-        throw e;
-      }
+      return started(
+          new OwnEngine(work, START, "isola-own-engine-" + work.getFileName(), all));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
+  /** Starts Podman's service in the same way. */
+  static OwnEngine startPodman() {
+    refuseWithout("podman", "conmon", "runc", "unshare", "ip");
+    try {
+      Path work = Scratch.make("isola-eng").path();
+      Files.writeString(work.resolve("storage.conf"), STORAGE.replace("WORK", work.toString()));
+      Files.writeString(
+          work.resolve("containers.conf"), CONTAINERS.replace("WORK", work.toString()));
+      return started(new OwnEngine(work, START_PODMAN, PODMANS_GROUPS, List.of()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static OwnEngine started(OwnEngine own) throws IOException {
+    try {
+      own.start();
+      return own;
+    } catch (RuntimeException | IOException e) {
+      e.addSuppressed(new IllegalStateException(own.log()));
+      own.close();
+      throw e;
+    }
+  }
+
+  /** With gVisor, where it is there, and one runtime that is not what its name promises. */
   private static String daemonConfig() {
-    return HostProgram.find("runsc").isEmpty()
-        ? "{}"
-        : "{\"runtimes\": {\"runsc\": {\"path\": \"runsc\", \"runtimeArgs\":"
-            + " [\"--network=none\", \"--platform=ptrace\"]}}}";
+    String gvisor =
+        HostProgram.find("runsc").isEmpty()
+            ? ""
+            : "\"runsc\": {\"path\": \"runsc\", \"runtimeArgs\": [\"--network=none\","
+                + " \"--platform=ptrace\"]}, ";
+    return "{\"runtimes\": {" + gvisor + "\"liar\": {\"path\": \"runc\"}}}";
   }
 
   private static void plantUsers(Path work) throws IOException {
@@ -161,7 +230,7 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
                 "--net",
                 "sh",
                 "-c",
-                START,
+                script,
                 "sh",
                 work.toString(),
                 groups));
@@ -221,7 +290,10 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
 
   private List<ProcessHandle> daemon() {
     return ProcessHandle.allProcesses()
-        .filter(process -> commandLine(process).startsWith("dockerd\0--data-root\0" + work))
+        .filter(
+            process ->
+                commandLine(process).startsWith("dockerd\0--data-root\0" + work)
+                    || commandLine(process).endsWith("unix://" + work + "/docker.sock\0"))
         .toList();
   }
 
@@ -248,9 +320,7 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
   @Override
   public void close() {
     stop();
-    for (Path group : controlGroups()) {
-      removeGroup(group);
-    }
+    controlGroups().forEach(OwnEngine::removeGroup);
     Scratch.remove(work);
     Awaitility.await("nothing is left of the engine")
         .atMost(Duration.ofSeconds(10))
@@ -283,16 +353,25 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
     }
   }
 
+  /** Returns the engine's control groups and what is in them, but for what others had there. */
   private List<Path> controlGroups() {
     Path all = Path.of("/sys/fs/cgroup");
+    List<Path> found = new ArrayList<>();
     try (Stream<Path> first = Files.list(all)) {
-      return Stream.concat(first, Stream.of(all))
-          .map(hierarchy -> hierarchy.resolve(groups))
-          .filter(group -> Files.isDirectory(group, LinkOption.NOFOLLOW_LINKS))
-          .toList();
-    } catch (IOException none) {
-      return List.of();
+      for (Path hierarchy : Stream.concat(first, Stream.of(all)).toList()) {
+        Path group = hierarchy.resolve(groups);
+        if (Files.isDirectory(group, LinkOption.NOFOLLOW_LINKS)) {
+          found.add(group);
+          try (Stream<Path> inside = Files.list(group)) {
+            inside.filter(Files::isDirectory).forEach(found::add);
+          }
+        }
+      }
+    } catch (IOException | UncheckedIOException changing) {
+      // What was found until then is told.
     }
+    found.removeAll(before);
+    return found;
   }
 
   private static void removeGroup(Path group) {
