@@ -31,11 +31,7 @@ final class Boot {
   private Boot() {}
 
   static BootRecord record(
-      InstanceId instance,
-      Flavour flavour,
-      SandboxSpec spec,
-      ImageChoice image,
-      Secret secret) {
+      InstanceId instance, Flavour flavour, SandboxSpec spec, ImageChoice image, Secret secret) {
     Map<String, String> env = new LinkedHashMap<>();
     env.put("LANG", "C.UTF-8");
     env.putAll(image.env());
@@ -99,11 +95,7 @@ final class Boot {
         String before = text.toString().strip();
         throw new IOException(before.isEmpty() ? "it ended without a word" : before);
       }
-      int length =
-          (header[4] & 0xff) << 24
-              | (header[5] & 0xff) << 16
-              | (header[6] & 0xff) << 8
-              | header[7] & 0xff;
+      int length = ByteBuffer.wrap(header, 4, 4).getInt();
       if (header[0] < 0 || header[0] > 2 || length < 0 || length > LONGEST) {
         throw new IOException("the engine's stream is not one of frames");
       }

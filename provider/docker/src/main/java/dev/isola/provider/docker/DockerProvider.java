@@ -224,7 +224,8 @@ final class DockerProvider implements Provider {
     Optional<String> runtime = new EngineCheck(flavour, settings).runtime(facts);
     removeWhatShortLivedOwnersLeft();
     ImageChoice image = images.choose(spec.image(), deadline);
-    byte[] boot = Boot.record(context.instance(), flavour, spec, image, keys.agent(spec.id())).encode();
+    byte[] boot =
+        Boot.record(context.instance(), flavour, spec, image, keys.agent(spec.id())).encode();
     ContainerPlan plan =
         new ContainerPlan(
             context.instance(),
@@ -453,8 +454,7 @@ final class DockerProvider implements Provider {
       if (container == null || container.state() == SandboxState.ERROR) {
         // One that is being made this moment is left to who makes it.
         turns.takeIfFree(
-            id,
-            () -> ended(id, nameOf(id), "its container ended while the engine was away"));
+            id, () -> ended(id, nameOf(id), "its container ended while the engine was away"));
       }
     }
   }

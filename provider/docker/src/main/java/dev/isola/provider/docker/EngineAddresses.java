@@ -34,8 +34,7 @@ record EngineAddresses(Flavour flavour, ProviderConfig config, Map<String, Strin
       return context(config.get("context").get());
     }
     if (said.isEmpty()) {
-      said =
-          variable(flavour.engine() == Flavour.Kind.DOCKER ? "DOCKER_HOST" : "CONTAINER_HOST");
+      said = variable(flavour.engine() == Flavour.Kind.DOCKER ? "DOCKER_HOST" : "CONTAINER_HOST");
     }
     if (said.isPresent()) {
       return parse(said.get(), tls());
@@ -58,7 +57,9 @@ record EngineAddresses(Flavour flavour, ProviderConfig config, Map<String, Strin
   private Optional<Path> tls() {
     Optional<String> folder = config.get("tls").or(() -> variable("DOCKER_CERT_PATH"));
     boolean wanted = config.get("tls").isPresent() || variable("DOCKER_TLS_VERIFY").isPresent();
-    return wanted ? Optional.of(folder.map(Path::of).orElse(home.resolve(".docker"))) : Optional.empty();
+    return wanted
+        ? Optional.of(folder.map(Path::of).orElse(home.resolve(".docker")))
+        : Optional.empty();
   }
 
   private Optional<String> currentContext() {
@@ -132,8 +133,7 @@ record EngineAddresses(Flavour flavour, ProviderConfig config, Map<String, Strin
   private EngineAddress usual() {
     String name = flavour.engine() == Flavour.Kind.DOCKER ? "docker.sock" : "podman/podman.sock";
     Path first = Path.of("/var/run").resolve(name);
-    Optional<Path> own =
-        variable("XDG_RUNTIME_DIR").map(folder -> Path.of(folder).resolve(name));
+    Optional<Path> own = variable("XDG_RUNTIME_DIR").map(folder -> Path.of(folder).resolve(name));
     return new EngineAddress.Unix(
         Files.exists(first) ? first : own.filter(Files::exists).orElse(first));
   }

@@ -19,8 +19,8 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Listens to what the engine tells of this instance's containers, from the first sandbox on, so
- * that one that is removed behind our back is known to be gone within a moment. When the engine goes
- * away it is waited for, and what happened meanwhile is found out.
+ * that one that is removed behind our back is known to be gone within a moment. When the engine
+ * goes away it is waited for, and what happened meanwhile is found out.
  */
 final class EngineEvents implements AutoCloseable {
   private static final int LONGEST_EVENT = 4 << 20; // a label has the boot record, up to 1 MiB

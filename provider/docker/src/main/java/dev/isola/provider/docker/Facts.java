@@ -44,12 +44,12 @@ record Facts(
     List<String> flaws,
     List<String> notes) {
 
-  private static final Pattern PROCESSES =
-      Pattern.compile("^Max processes +\\S+ +(\\d{1,9}) ");
+  private static final Pattern PROCESSES = Pattern.compile("^Max processes +\\S+ +(\\d{1,9}) ");
   private static final Pattern RUNTIME = Pattern.compile("OCI Runtime \\((\\w+)\\)");
 
   /**
-   * @param packaged whether its program is one that a distribution brought, which Podman does not say
+   * @param packaged whether its program is one that a distribution brought, which Podman does not
+   *     say
    */
   static Facts of(JsonNode version, JsonNode info, boolean packaged) {
     boolean podman = false;

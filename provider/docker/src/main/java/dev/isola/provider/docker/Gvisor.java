@@ -8,8 +8,7 @@ import java.util.regex.Pattern;
 
 /** What gVisor can do, as far as its program is on this machine to be asked. */
 record Gvisor(Settings settings) {
-  private static final Pattern VERSION =
-      Pattern.compile("runsc version \\D*(?:0\\.0~)?(\\d{8})");
+  private static final Pattern VERSION = Pattern.compile("runsc version \\D*(?:0\\.0~)?(\\d{8})");
 
   /** The first that is known to make signals of what is typed, and an end of file. */
   private static final Version TERMINALS = Version.of("20240729");

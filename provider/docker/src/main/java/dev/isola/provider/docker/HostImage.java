@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.spi.Bytes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,7 +60,7 @@ final class HostImage {
    * @param name what the engine shall call it; another one when the host's layout changes
    * @param archive what is imported
    */
-  record Own(String name, byte[] archive) {}
+  record Own(String name, Bytes archive) {}
 
   private HostImage() {}
 
@@ -100,7 +101,7 @@ final class HostImage {
     }
     byte[] archive = tar.end();
     String hash = HexFormat.of().formatHex(Hash.sha256(archive)).substring(0, 12);
-    return new Own("isola-host-" + hash, archive); // Podman 4 loses the tag of an import
+    return new Own("isola-host-" + hash, Bytes.of(archive)); // Podman 4 loses the tag of an import
   }
 
   /** Something to mount a setting on, or the setting itself where it is a link. */

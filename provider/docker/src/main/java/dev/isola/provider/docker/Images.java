@@ -4,6 +4,7 @@ import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.provider.docker.http.Request;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -83,7 +84,8 @@ final class Images {
                     new Request(
                         "POST",
                         "/images/create?fromSrc=-&repo=" + wanted.name(),
-                        Optional.of(Request.bytes("application/x-tar", wanted.archive()))),
+                        Optional.of(
+                            Request.bytes("application/x-tar", wanted.archive().toArray()))),
                     deadline),
             "importing the image " + wanted.name());
         there = engine.image(wanted.name()).map(ImageChoice::of);
@@ -127,7 +129,7 @@ final class Images {
       }
     }
     if (!problem[0].isEmpty()) {
-      throw unfetchable(name, problem[0], new Answer(200, new byte[0]));
+      throw unfetchable(name, problem[0], new Answer(200, Bytes.utf8("")));
     }
   }
 
@@ -168,7 +170,7 @@ final class Images {
     String lower = why.toLowerCase(Locale.ROOT);
     if (lower.contains("no space left")) {
       return Engine.refused(
-          answer.ok() ? new Answer(500, Json.of(Json.object("message", why))) : answer,
+          answer.ok() ? new Answer(500, Bytes.of(Json.of(Json.object("message", why)))) : answer,
           "fetching the image " + name);
     }
     return notFound(name, "it cannot be fetched: " + why);

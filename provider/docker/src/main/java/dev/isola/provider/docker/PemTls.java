@@ -30,7 +30,24 @@ final class PemTls {
 
   /** What turns an RSA key of the older form into one that is wrapped. */
   private static final byte[] VERSION_AND_RSA = {
-    2, 1, 0, 0x30, 0x0d, 6, 9, 0x2a, (byte) 0x86, 0x48, (byte) 0x86, (byte) 0xf7, 0x0d, 1, 1, 1, 5, 0
+    2,
+    1,
+    0,
+    0x30,
+    0x0d,
+    6,
+    9,
+    0x2a,
+    (byte) 0x86,
+    0x48,
+    (byte) 0x86,
+    (byte) 0xf7,
+    0x0d,
+    1,
+    1,
+    1,
+    5,
+    0
   };
 
   private static final char[] NO_PASSWORD = {};

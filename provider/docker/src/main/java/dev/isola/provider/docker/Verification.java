@@ -56,7 +56,7 @@ record Verification(Flavour flavour, Engine engine) {
               .ask(Request.get("/v4.0.0/libpod/containers/" + container + "/json"), Engine.quick());
       engine.need(answer, "inspecting the container");
       try {
-        return Json.text(Json.read(answer.body()), "OCIRuntime");
+        return Json.text(Json.read(answer.body().toArray()), "OCIRuntime");
       } catch (IOException e) {
         return "";
       }

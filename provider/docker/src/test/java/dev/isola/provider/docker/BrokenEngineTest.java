@@ -197,7 +197,8 @@ class BrokenEngineTest {
   void aConnectionThatTheEngineClosedMeanwhileIsNotUsed() throws Exception {
     String closing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + StubEngine.CLOSE;
     try (StubEngine stub =
-            new StubEngine(line -> line.contains("/first") ? closing : StubEngine.answer(200, "{}"));
+            new StubEngine(
+                line -> line.contains("/first") ? closing : StubEngine.answer(200, "{}"));
         EngineHttp http = client(stub)) {
       http.ask(Request.get("/first"), SOON);
       assertThat(http.ask(Request.post("/second"), SOON).status()).isEqualTo(200);
@@ -261,7 +262,8 @@ class BrokenEngineTest {
                 when(line, "GET /images/", StubEngine.answer(404, "{}"))
                     + when(line, "POST /images/create", StubEngine.answer(200, progress))),
         (provider, stub) -> {
-          SandboxSpec spec = spec(Duration.ofSeconds(5)).toBuilder().image("example.invalid/x").build();
+          SandboxSpec spec =
+              spec(Duration.ofSeconds(5)).toBuilder().image("example.invalid/x").build();
           assertThatThrownBy(() -> provider.create(spec))
               .isInstanceOf(NotFound.class)
               .hasMessageContaining("denied");

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.InstanceId;
@@ -57,7 +58,7 @@ class ContainerPlanTest {
 
   @SuppressWarnings("unchecked") // what is put in there is such a map
   private static Map<String, Object> host(SandboxSpec spec, boolean remaps) {
-    return (Map<String, Object>) body(spec, remaps).get("HostConfig");
+    return (Map<String, Object>) requireNonNull(body(spec, remaps).get("HostConfig"));
   }
 
   @Test
@@ -72,13 +73,13 @@ class ContainerPlanTest {
         .containsEntry("Memory", 1024L << 20)
         .containsEntry("MemorySwap", 1024L << 20)
         .doesNotContainKey("UsernsMode");
-    assertThat(host.get("CapAdd").toString())
+    assertThat(String.valueOf(host.get("CapAdd")))
         .doesNotContain("SYS_", "NET_RAW", "NET_ADMIN", "MKNOD", "AUDIT");
   }
 
   @Test
   void theContainerBearsWhoseItIs() {
-    assertThat(body(PLAIN, false).get("Labels").toString())
+    assertThat(String.valueOf(body(PLAIN, false).get("Labels")))
         .contains("dev.isola.instance=mine", "dev.isola.sandbox=abc", "dev.isola.provider=docker");
     assertThat(body(PLAIN, false)).containsEntry("User", "0:0");
   }

@@ -24,8 +24,7 @@ class EngineAddressesTest {
 
   private void context(String name, String host) throws IOException {
     String hash = HexFormat.of().formatHex(Hash.sha256(name.getBytes(UTF_8)));
-    Path folder =
-        Files.createDirectories(home.resolve(".docker/contexts/meta").resolve(hash));
+    Path folder = Files.createDirectories(home.resolve(".docker/contexts/meta").resolve(hash));
     Files.writeString(
         folder.resolve("meta.json"),
         "{\"Name\": \"" + name + "\", \"Endpoints\": {\"docker\": {\"Host\": \"" + host + "\"}}}");
@@ -64,7 +63,8 @@ class EngineAddressesTest {
 
   @Test
   void whatCannotBeUsedIsToldWithAWayOut() {
-    for (String wrong : new String[] {"ssh://me@there", "npipe://x", "tcp://host:port", "nonsense"}) {
+    for (String wrong :
+        new String[] {"ssh://me@there", "npipe://x", "tcp://host:port", "nonsense"}) {
       assertThatThrownBy(() -> find(Map.of("host", wrong), Map.of()))
           .as(wrong)
           .isInstanceOf(InvalidRequest.class)

@@ -57,8 +57,7 @@ class FactsTest {
   @Test
   void onlyLimitsThatTheEngineCanSetAreDeclared() throws IOException {
     assertThat(facts("{}", "{\"MemoryLimit\": true}").limits())
-        .containsExactlyInAnyOrder(
-            LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
+        .containsExactlyInAnyOrder(LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
   }
 
   @Test

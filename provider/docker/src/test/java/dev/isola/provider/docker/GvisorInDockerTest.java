@@ -102,7 +102,9 @@ class GvisorInDockerTest {
     }
   }
 
-  /** There is no KVM for Kata in most builds; another runtime with a kernel of its own stands in. */
+  /**
+   * There is no KVM for Kata in most builds; another runtime with a kernel of its own stands in.
+   */
   @Test
   void kataTakesARuntimeWhoseKernelIsNotTheHosts() {
     try (Scratch data = Scratch.make("isola-");

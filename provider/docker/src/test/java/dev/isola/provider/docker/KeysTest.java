@@ -27,8 +27,7 @@ class KeysTest {
     Keys second = new Keys(data, INSTANCE);
     assertThat(first.agent(ONE)).isEqualTo(second.agent(ONE));
     assertThat(first.agent(ONE)).isNotEqualTo(first.agent(TWO));
-    assertThat(first.agent(ONE))
-        .isNotEqualTo(new Keys(data, new InstanceId("theirs")).agent(ONE));
+    assertThat(first.agent(ONE)).isNotEqualTo(new Keys(data, new InstanceId("theirs")).agent(ONE));
     assertThat(first.agent(ONE).reveal()).hasSize(32);
   }
 
@@ -47,7 +46,9 @@ class KeysTest {
     Keys keys = new Keys(data, INSTANCE);
     String sealed = keys.seal(ONE, "TOKEN=hunter2".getBytes(UTF_8));
     assertThat(sealed).doesNotContain("hunter2").isNotEqualTo(keys.seal(ONE, new byte[] {1}));
-    assertThat(new Keys(data, INSTANCE).open(ONE, sealed)).asString(UTF_8).isEqualTo("TOKEN=hunter2");
+    assertThat(new Keys(data, INSTANCE).open(ONE, sealed))
+        .asString(UTF_8)
+        .isEqualTo("TOKEN=hunter2");
     assertThatThrownBy(() -> keys.open(TWO, sealed)).isInstanceOf(IOException.class);
     assertThatThrownBy(() -> keys.open(ONE, "AAAA" + sealed.substring(4)))
         .isInstanceOf(IOException.class);

@@ -164,8 +164,7 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
         all.add("--userns-remap=isolaremap");
       }
       Files.writeString(work.resolve("daemon.json"), daemonConfig());
-      return started(
-          new OwnEngine(work, START, "isola-own-engine-" + work.getFileName(), all));
+      return started(new OwnEngine(work, START, "isola-own-engine-" + work.getFileName(), all));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,14 +1,14 @@
 package dev.isola.provider.docker.http;
 
-import java.nio.charset.StandardCharsets;
+import dev.isola.spi.Bytes;
 
 /** A whole answer. */
-public record Answer(int status, byte[] body) {
+public record Answer(int status, Bytes body) {
   public boolean ok() {
     return status >= 200 && status < 300;
   }
 
   public String text() {
-    return new String(body, StandardCharsets.UTF_8);
+    return body.utf8();
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker.http;
 
+import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -154,7 +155,7 @@ public final class EngineHttp implements AutoCloseable {
       } else {
         exchange.transport().close();
       }
-      return new Answer(status, body.toByteArray());
+      return new Answer(status, Bytes.of(body.toByteArray()));
     }
 
     Answer stream(Cancel cancel, Reader reader) {
@@ -168,11 +169,11 @@ public final class EngineHttp implements AutoCloseable {
         if (status < 200 || status >= 300) {
           byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
           exchange.transport().close();
-          return new Answer(status, why);
+          return new Answer(status, Bytes.of(why));
         }
         reader.read(exchange.body(status));
         exchange.transport().close();
-        return new Answer(status, new byte[0]);
+        return new Answer(status, Bytes.of(new byte[0]));
       } catch (IOException e) {
         quietly(open.get());
         throw failed(e);
@@ -193,7 +194,7 @@ public final class EngineHttp implements AutoCloseable {
         }
         byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
         exchange.transport().close();
-        return new Upgrade.Refused(new Answer(status, why));
+        return new Upgrade.Refused(new Answer(status, Bytes.of(why)));
       } catch (IOException e) {
         quietly(open.get());
         throw failed(e);
