@@ -26,6 +26,9 @@ final class Engine implements AutoCloseable {
   /** How long the engine may take for an answer that costs it little. */
   static final Duration QUICK = Duration.ofSeconds(10);
 
+  /** Podman asks the machine's packages who it is. */
+  private static final Duration SLOW = Duration.ofSeconds(30);
+
   private static final int LONGEST_MESSAGE = 1000;
   private static final long LOOK_AGAIN = Duration.ofMillis(10).toNanos();
 
@@ -43,12 +46,16 @@ final class Engine implements AutoCloseable {
     return Deadline.in(QUICK);
   }
 
+  void ping() {
+    need(http.ask(Request.get("/_ping"), quick()), "a ping");
+  }
+
   JsonNode version() {
-    return json(Request.get("/version"), quick());
+    return json(Request.get("/version"), Deadline.in(SLOW));
   }
 
   JsonNode info() {
-    return json(Request.get("/info"), quick());
+    return json(Request.get("/info"), Deadline.in(SLOW));
   }
 
   /** Returns the containers, in whatever state, that bear all of these labels. */

@@ -48,9 +48,15 @@ record EngineCheck(Flavour flavour, Settings settings) {
     return new Health.Healthy(said(facts));
   }
 
+  private String engine(Facts facts) {
+    return (facts.podman() ? "Podman " : "Docker ")
+        + facts.version()
+        + " at "
+        + settings.address();
+  }
+
   private String said(Facts facts) {
-    StringBuilder text = new StringBuilder(facts.podman() ? "Podman " : "Docker ");
-    text.append(facts.version()).append(" at ").append(settings.address());
+    StringBuilder text = new StringBuilder(engine(facts));
     facts.runtime(wanted()).ifPresent(name -> text.append(", runtime ").append(name));
     facts.notes().forEach(note -> text.append("; ").append(note));
     return text.toString();
@@ -81,12 +87,12 @@ record EngineCheck(Flavour flavour, Settings settings) {
 
   List<Requirement> requirements(Facts facts) {
     List<Requirement> all = new ArrayList<>();
-    all.add(new Requirement("container engine", true, true, said(facts), ""));
+    all.add(new Requirement("container engine", true, true, engine(facts), ""));
     if (!wanted().isEmpty()) {
       Optional<String> found = facts.runtime(wanted());
       all.add(
           new Requirement(
-              "runtime " + String.join(" or ", wanted()),
+              "runtime " + wanted().getFirst(),
               true,
               found.isPresent(),
               found.map(name -> "registered as " + name).orElse(missing(facts)),

@@ -4,17 +4,29 @@ import dev.isola.host.launch.HostProgram;
 import dev.isola.host.program.Origin;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of the engine, asked again only after a while. */
+/**
+ * What is known of the engine. Whether it answers is asked every other second at most; what it is,
+ * which takes Podman seconds to say, only now and then and after it was away.
+ */
 final class EngineState {
   private static final long FRESH = Duration.ofSeconds(2).toNanos();
+  private static final long KNOWN = Duration.ofMinutes(5).toNanos();
 
-  private record Known(long at, @Nullable Facts facts, @Nullable SandboxException failure) {}
+  private record Seen(long at, @Nullable SandboxException failure) {
+    boolean within(long nanos) {
+      return System.nanoTime() - at < nanos;
+    }
+  }
+
+  private record Said(long at, Facts facts) {}
 
   private final Engine engine;
-  private volatile @Nullable Known last;
-  private volatile @Nullable Facts facts;
+  private final ReentrantLock asking = new ReentrantLock();
+  private volatile @Nullable Seen seen;
+  private volatile @Nullable Said said;
 
   EngineState(Engine engine) {
     this.engine = engine;
@@ -26,43 +38,55 @@ final class EngineState {
    * @throws SandboxException when it does not answer
    */
   Facts facts() {
-    Facts known = facts;
-    return known == null ? now() : known;
+    Said known = said;
+    return known == null ? now() : known.facts();
   }
 
   /**
-   * Returns what it says now, give or take two seconds.
+   * Returns what it is, if it answers now, give or take two seconds.
    *
    * @throws SandboxException when it does not answer
    */
   Facts now() {
-    Known known = last;
-    if (known == null || System.nanoTime() - known.at() > FRESH) {
-      known = ask();
-      last = known;
+    asking.lock();
+    try {
+      Seen last = seen;
+      if (last == null || !last.within(FRESH)) {
+        boolean away = last != null && last.failure() != null;
+        last = look(away);
+        seen = last;
+      }
+      if (last.failure() != null) {
+        throw last.failure();
+      }
+      Said known = said;
+      if (known == null) {
+        throw new IllegalStateException("it answers, and nothing is known of it");
+      }
+      return known.facts();
+    } finally {
+      asking.unlock();
     }
-    if (known.failure() != null) {
-      throw known.failure();
+  }
+
+  private Seen look(boolean away) {
+    try {
+      Said known = said;
+      if (away || known == null || System.nanoTime() - known.at() > KNOWN) {
+        said =
+            new Said(
+                System.nanoTime(), Facts.of(engine.version(), engine.info(), packaged()));
+      } else {
+        engine.ping();
+      }
+      return new Seen(System.nanoTime(), null);
+    } catch (SandboxException e) {
+      return new Seen(System.nanoTime(), e);
     }
-    Facts found = known.facts();
-    if (found == null) {
-      throw new IllegalStateException("neither an answer nor a failure");
-    }
-    facts = found;
-    return found;
   }
 
   private boolean packaged() {
     return engine.http().address().local()
         && HostProgram.find("podman").filter(found -> Origin.distributed(found.path())).isPresent();
-  }
-
-  private Known ask() {
-    try {
-      return new Known(
-          System.nanoTime(), Facts.of(engine.version(), engine.info(), packaged()), null);
-    } catch (SandboxException e) {
-      return new Known(System.nanoTime(), null, e);
-    }
   }
 }

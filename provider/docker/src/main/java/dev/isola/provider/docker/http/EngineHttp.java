@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.net.ConnectException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -294,7 +295,11 @@ public final class EngineHttp implements AutoCloseable {
     if (why.contains("Permission denied")) {
       return "run Isola as root or as a member of the socket's group (usermod -aG docker USER)";
     }
-    if (address instanceof EngineAddress.Unix(var path) && !Files.exists(path)) {
+    if (address instanceof EngineAddress.Unix(Path path) && !Files.exists(path)) {
+      if (path.endsWith("podman.sock")) {
+        return "start Podman's service (systemctl start podman.socket), or say where it is"
+            + " (setting host, or CONTAINER_HOST)";
+      }
       return "start the engine, or say where it is (setting host, or DOCKER_HOST)";
     }
     return e instanceof ConnectException
