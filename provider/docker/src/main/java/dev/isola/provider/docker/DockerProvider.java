@@ -8,47 +8,31 @@ import dev.isola.link.UnixSocketConnector;
 import dev.isola.link.local.Turns;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.spi.Bytes;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
-import dev.isola.spi.SpecSupport;
-import dev.isola.spi.capability.Attaching;
-import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
-import dev.isola.spi.capability.PortDialing;
-import dev.isola.spi.capability.Renewing;
-import dev.isola.spi.capability.Terminals;
-import dev.isola.spi.capability.UsageReporting;
-import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Exit;
-import dev.isola.spi.file.WriteOptions;
-import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -68,16 +52,6 @@ import org.jspecify.annotations.Nullable;
  * socket.
  */
 final class DockerProvider implements Provider {
-  private static final Set<Class<? extends Capability>> CAPABILITIES =
-      Set.of(
-          Attaching.class,
-          Terminals.class,
-          Watching.class,
-          PortDialing.class,
-          UsageReporting.class,
-          Renewing.class,
-          Pausing.class);
-
   /** Cleaning up may take this long after whatever went wrong, which may have used up all time. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(20);
 
@@ -96,6 +70,7 @@ final class DockerProvider implements Provider {
   private final InstalledProgram agent;
   private final GuestFolder guest;
   private final SpecCheck check;
+  private final Description description;
   private final Verification verification;
   private final Turns turns = new Turns();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
@@ -120,6 +95,7 @@ final class DockerProvider implements Provider {
             settings.address().local(),
             settings.bridge().isPresent(),
             flavour.ownKernel());
+    this.description = new Description(flavour, settings, check);
     this.verification = new Verification(flavour, engine);
     this.sockets = settings.hostSockets() && !flavour.ownKernel();
     this.pausing = new EnginePausing(this, engine, turns);
@@ -134,50 +110,12 @@ final class DockerProvider implements Provider {
     }
     try {
       Facts facts = state.facts();
-      known = describe(facts.limits(), requirements(facts));
+      known = description.of(facts);
       info = known;
       return known;
     } catch (SandboxException e) { // not kept: the engine may come
-      return describe(
-          Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT),
-          List.of(
-              new Requirement(
-                  "container engine", true, false, e.fault().what(), e.fault().remedy())));
+      return description.without(e.fault());
     }
-  }
-
-  private ProviderInfo describe(Set<LimitKind> limits, List<Requirement> requirements) {
-    return new ProviderInfo(
-        flavour.name(),
-        flavour.summary(),
-        ApiVersion.CURRENT,
-        flavour.isolation(),
-        capabilities(),
-        new SpecSupport(true, true, check.networks(), check.volumes(), enforced(limits)),
-        requirements,
-        "the engine kills the agent, whose pid namespace everything of the sandbox is in, and"
-            + " removes the container",
-        flavour.startup());
-  }
-
-  private Set<LimitKind> enforced(Set<LimitKind> limits) {
-    Set<LimitKind> kinds = EnumSet.copyOf(limits);
-    if (flavour.ownKernel()) {
-      kinds.remove(LimitKind.PROCESSES);
-    }
-    return kinds;
-  }
-
-  private Set<Class<? extends Capability>> capabilities() {
-    Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
-    if (flavour.guest() == Flavour.Guest.GVISOR && !new Gvisor(settings).terminals()) {
-      given.remove(Terminals.class);
-    }
-    return given;
-  }
-
-  private List<Requirement> requirements(Facts facts) {
-    return new EngineCheck(flavour, settings).requirements(facts);
   }
 
   @Override
@@ -310,9 +248,15 @@ final class DockerProvider implements Provider {
     events.follow();
     sandbox.connect();
     verification.verify(container, sandbox, plan.runtime(), plan.facts());
-    seed(sandbox, spec);
-    initialize(sandbox, spec, deadline);
+    FirstSteps.take(sandbox, spec, deadline);
     return sandbox;
+  }
+
+  /** Makes sure once more that it is what it was made as; the engine may be another by now. */
+  void verifyAgain(Container container, AgentSandbox sandbox) {
+    Facts facts = state.now();
+    verification.verify(
+        container.id(), sandbox, new EngineCheck(flavour, settings).runtime(facts), facts);
   }
 
   /** Starts it again, with what it bears itself. */
@@ -351,50 +295,20 @@ final class DockerProvider implements Provider {
         .exception(e);
   }
 
-  private static void seed(Sandbox sandbox, SandboxSpec spec) {
-    for (Map.Entry<String, Bytes> file : spec.seedFiles().entrySet()) {
-      sandbox
-          .files()
-          .write(
-              file.getKey(),
-              new ByteArrayInputStream(file.getValue().toArray()),
-              WriteOptions.DEFAULT);
-    }
-  }
-
-  private static void initialize(Sandbox sandbox, SandboxSpec spec, Deadline deadline) {
-    if (spec.init().isEmpty()) {
-      return;
-    }
-    ExecResult result = sandbox.run(spec.init().get().withTimeout(deadline.left()));
-    if (result.timedOut()) {
-      throw Fault.of(
-              ErrorCode.DEADLINE_EXCEEDED,
-              "the init command took longer than the startup timeout of " + spec.startupTimeout(),
-              "raise startupTimeout, or do less in the init command")
-          .sandbox(spec.id())
-          .exception();
-    }
-    if (!result.succeeded()) {
-      throw Fault.of(
-              ErrorCode.SPAWN_FAILED,
-              "the init command failed with " + result.exit() + ": " + result.stderr().text(),
-              "correct the init command")
-          .sandbox(spec.id())
-          .exception();
-    }
-  }
-
   private SocketFolder folder(SandboxId id) {
     return SocketFolder.of(context.dataFolder(), context.instance(), id);
   }
 
   /** Returns the container of a sandbox, of this instance. */
   Optional<Container> find(SandboxId id) {
-    return engine
-        .list(Map.of(Labels.INSTANCE, context.instance().value(), Labels.SANDBOX, id.value()))
-        .stream()
-        .findFirst();
+    Map<String, String> labels = new LinkedHashMap<>(ours());
+    labels.put(Labels.SANDBOX, id.value());
+    return engine.list(labels).stream().findFirst();
+  }
+
+  /** One engine may serve two providers of the same instance: Docker's and gVisor's. */
+  private Map<String, String> ours() {
+    return Map.of(Labels.INSTANCE, context.instance().value(), Labels.PROVIDER, flavour.name());
   }
 
   String nameOf(SandboxId id) {
@@ -446,7 +360,7 @@ final class DockerProvider implements Provider {
   /** The engine was away, and what happened meanwhile was not heard. */
   private void lookAround() {
     Map<SandboxId, Container> there = new HashMap<>();
-    for (Container container : engine.list(Map.of(Labels.INSTANCE, context.instance().value()))) {
+    for (Container container : engine.list(ours())) {
       container.sandbox().ifPresent(id -> there.put(id, container));
     }
     for (SandboxId id : List.copyOf(attached.keySet())) {
@@ -469,7 +383,7 @@ final class DockerProvider implements Provider {
 
   private AgentSandbox sandbox(SandboxId id, String container, Optional<Duration> timeout) {
     return AgentSandbox.builder(id, connector(id, container), keys.agent(id))
-        .capabilities(capabilities())
+        .capabilities(description.capabilities())
         .extra(Map.of(Pausing.class, pausing.of(id)))
         .usage(inside -> new EngineUsage(engine, container, inside))
         .causeOfDeath(() -> causeOfDeath(container))
@@ -517,8 +431,8 @@ final class DockerProvider implements Provider {
   public List<Sighting> inventory() {
     List<Sighting> found = new ArrayList<>();
     Set<SandboxId> seen = new HashSet<>();
-    for (Container container : engine.list(Map.of(Labels.INSTANCE, context.instance().value()))) {
-      if (container.sandbox().isPresent() && ofThisProvider(container)) {
+    for (Container container : engine.list(ours())) {
+      if (container.sandbox().isPresent()) {
         SandboxId id = container.sandbox().get();
         Map<String, String> details = new LinkedHashMap<>();
         details.put("container", container.id());
@@ -539,11 +453,6 @@ final class DockerProvider implements Provider {
                         modified(folder(id).path()),
                         Map.of("folder", folder(id).path().toString()))));
     return found;
-  }
-
-  /** One engine may serve two providers of the same instance: Docker's and gVisor's. */
-  private boolean ofThisProvider(Container container) {
-    return flavour.name().equals(container.labels().get(Labels.PROVIDER));
   }
 
   private List<SandboxId> folders() {
@@ -636,14 +545,8 @@ final class DockerProvider implements Provider {
 
   /** What an owner left behind that never comes back: it was killed before it could destroy it. */
   private void removeWhatShortLivedOwnersLeft() {
-    Map<String, String> labels =
-        Map.of(
-            Labels.INSTANCE,
-            context.instance().value(),
-            Labels.PROVIDER,
-            flavour.name(),
-            Labels.SHORT_LIVED,
-            "true");
+    Map<String, String> labels = new LinkedHashMap<>(ours());
+    labels.put(Labels.SHORT_LIVED, "true");
     for (Container container : engine.list(labels)) {
       if (container.status().equals("exited") && container.sandbox().isPresent()) {
         SandboxId id = container.sandbox().get();

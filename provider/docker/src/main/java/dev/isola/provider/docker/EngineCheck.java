@@ -49,10 +49,7 @@ record EngineCheck(Flavour flavour, Settings settings) {
   }
 
   private String engine(Facts facts) {
-    return (facts.podman() ? "Podman " : "Docker ")
-        + facts.version()
-        + " at "
-        + settings.address();
+    return (facts.podman() ? "Podman " : "Docker ") + facts.version() + " at " + settings.address();
   }
 
   private String said(Facts facts) {

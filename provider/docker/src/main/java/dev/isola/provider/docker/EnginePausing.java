@@ -127,6 +127,14 @@ final class EnginePausing {
       sandbox.mark(SandboxState.RUNNING);
       sandbox.ping();
     }
+    if (container.state() == SandboxState.STOPPED) {
+      try {
+        provider.verifyAgain(container, sandbox);
+      } catch (SandboxException e) {
+        stop(id, sandbox); // nothing runs in it unless it is known to be isolated
+        throw e;
+      }
+    }
     if (container.name().endsWith(Labels.STOPPED)) {
       engine.rename(container.id(), provider.nameOf(id));
     }

@@ -73,9 +73,7 @@ final class EngineState {
     try {
       Said known = said;
       if (away || known == null || System.nanoTime() - known.at() > KNOWN) {
-        said =
-            new Said(
-                System.nanoTime(), Facts.of(engine.version(), engine.info(), packaged()));
+        said = new Said(System.nanoTime(), Facts.of(engine.version(), engine.info(), packaged()));
       } else {
         engine.ping();
       }

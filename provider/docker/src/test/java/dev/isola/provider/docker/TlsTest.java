@@ -151,8 +151,7 @@ class TlsTest {
   @Test
   void aClientOfAnotherAuthorityIsNotAnswered() throws IOException {
     Path stranger = scratch.path().resolve("stranger/ca.pem");
-    Files.copy(
-        scratch.path().resolve("ours.pem"), stranger, StandardCopyOption.REPLACE_EXISTING);
+    Files.copy(scratch.path().resolve("ours.pem"), stranger, StandardCopyOption.REPLACE_EXISTING);
     try (SSLServerSocket server = server();
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
       assertThatThrownBy(() -> http.ask(Request.get("/info"), Deadline.in(PATIENCE)))
