@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.launch.HostProgram;
@@ -9,7 +10,6 @@ import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -319,7 +319,7 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
   @Override
   public void close() {
     stop();
-    controlGroups().forEach(OwnEngine::removeGroup);
+    removeGroups(controlGroups());
     Scratch.remove(work);
     Awaitility.await("nothing is left of the engine")
         .atMost(Duration.ofSeconds(10))
@@ -352,41 +352,39 @@ final class OwnEngine implements BeforeAllCallback, AutoCloseable {
     }
   }
 
-  /** Returns the engine's control groups and what is in them, but for what others had there. */
+  /**
+   * Returns the engine's control groups and what is in them, but for what others had there. An
+   * engine makes them beneath its own group in some hierarchies, so they are looked for everywhere.
+   */
   private List<Path> controlGroups() {
-    Path all = Path.of("/sys/fs/cgroup");
     List<Path> found = new ArrayList<>();
-    try (Stream<Path> first = Files.list(all)) {
-      for (Path hierarchy : Stream.concat(first, Stream.of(all)).toList()) {
-        Path group = hierarchy.resolve(groups);
-        if (Files.isDirectory(group, LinkOption.NOFOLLOW_LINKS)) {
-          found.add(group);
-          try (Stream<Path> inside = Files.list(group)) {
-            inside.filter(Files::isDirectory).forEach(found::add);
-          }
-        }
-      }
-    } catch (IOException | UncheckedIOException changing) {
-      // What was found until then is told.
-    }
+    descend(Path.of("/sys/fs/cgroup"), false, found);
     found.removeAll(before);
     return found;
   }
 
-  private static void removeGroup(Path group) {
-    try (Stream<Path> all = Files.walk(group)) {
-      all.filter(Files::isDirectory)
-          .sorted(Comparator.reverseOrder())
-          .forEach(
-              folder -> {
-                try {
-                  Files.delete(folder);
-                } catch (IOException held) {
-                  // The census tells.
-                }
-              });
+  private void descend(Path folder, boolean ours, List<Path> found) {
+    try (Stream<Path> entries = Files.list(folder)) {
+      for (Path entry : entries.filter(one -> Files.isDirectory(one, NOFOLLOW_LINKS)).toList()) {
+        boolean its = ours || entry.endsWith(groups);
+        if (its) {
+          found.add(entry);
+        }
+        descend(entry, its, found);
+      }
     } catch (IOException | UncheckedIOException gone) {
-      // The census tells.
+      // What was found until then is told.
+    }
+  }
+
+  /** Of groups within groups, the inner ones first. */
+  private static void removeGroups(List<Path> groups) {
+    for (Path group : groups.stream().sorted(Comparator.reverseOrder()).toList()) {
+      try {
+        Files.deleteIfExists(group);
+      } catch (IOException held) {
+        // The census tells.
+      }
     }
   }
 }
