@@ -1,0 +1,46 @@
+package dev.isola.provider.docker;
+
+import dev.isola.conformance.Kit;
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.junit.ConformanceTest;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+
+/**
+ * The kit on Podman's service. Not the class Escape: without a user namespace, which the service
+ * gives nobody who does not ask for a range, root of a sandbox is the host's, and a probe says so.
+ */
+final class PodmanConformanceTest extends ConformanceTest {
+  private @Nullable OwnEngine podman;
+
+  @Override
+  protected ProviderUnderTest underTest() throws IOException {
+    OwnEngine started = OwnEngine.startPodman();
+    podman = started;
+    return new ProviderUnderTest(
+        new PodmanProviderFactory(),
+        new ProviderConfig(Map.of("host", started.host())),
+        new InstanceId("podmanconformance"),
+        Files.createTempDirectory("isola"));
+  }
+
+  @Override
+  protected List<String> groups() {
+    return Boolean.getBoolean("isola.long")
+        ? Kit.groups().stream().filter(group -> !group.equals("Escape")).toList()
+        : List.of("Lifecycle", "Pausing");
+  }
+
+  @AfterAll
+  void stop() {
+    if (podman != null) {
+      podman.close();
+    }
+  }
+}
