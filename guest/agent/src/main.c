@@ -254,7 +254,8 @@ int main(int count, char **words)
     if (!sealed)
         detach_failed("cannot give up rights: %s", strerror(errno));
     find_events(&options);
-    limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0));
+    limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
+                 fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
     bool serving = options.stdio       ? serve_stdio()

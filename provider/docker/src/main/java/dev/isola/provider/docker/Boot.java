@@ -9,6 +9,7 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
@@ -25,13 +26,19 @@ final class Boot {
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
   private static final int HEADER = 8;
+  private static final long MEGABYTE = 1 << 20;
   private static final int LONGEST = 1024;
   private static final String READY = "ready";
 
   private Boot() {}
 
   static BootRecord record(
-      InstanceId instance, Flavour flavour, SandboxSpec spec, ImageChoice image, Secret secret) {
+      InstanceId instance,
+      Flavour flavour,
+      Facts facts,
+      SandboxSpec spec,
+      ImageChoice image,
+      Secret secret) {
     Map<String, String> env = new LinkedHashMap<>();
     env.put("LANG", "C.UTF-8");
     env.putAll(image.env());
@@ -47,6 +54,9 @@ final class Boot {
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .seccomp(!sharesHostFolders(spec));
+    if (facts.limits().contains(LimitKind.DISK)) {
+      boot.disk(spec.limits().diskMb() * MEGABYTE);
+    }
     if (flavour.ownKernel()) {
       boot.rlimit(RLIMIT_NPROC, spec.limits().processes(), spec.limits().processes());
     }

@@ -2,6 +2,7 @@ package dev.isola.provider.docker;
 
 import dev.isola.link.AgentConnector;
 import dev.isola.link.AgentSandbox;
+import dev.isola.link.BootRecord;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.LinkOptions;
 import dev.isola.link.UnixSocketConnector;
@@ -163,7 +164,8 @@ final class DockerProvider implements Provider {
     removeWhatShortLivedOwnersLeft();
     ImageChoice image = images.choose(spec.image(), deadline);
     byte[] boot =
-        Boot.record(context.instance(), flavour, spec, image, keys.agent(spec.id())).encode();
+        Boot.record(context.instance(), flavour, facts, spec, image, keys.agent(spec.id()))
+            .encode();
     ContainerPlan plan =
         new ContainerPlan(
             context.instance(),
@@ -265,7 +267,7 @@ final class DockerProvider implements Provider {
     if (sockets) {
       folder(id).open();
     }
-    boot(container.id(), id, boot, deadline);
+    boot(container.id(), id, BootRecord.again(boot, container.createdAt()), deadline);
   }
 
   private void boot(String container, SandboxId id, byte[] record, Deadline deadline)

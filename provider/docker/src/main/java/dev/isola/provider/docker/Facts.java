@@ -45,6 +45,13 @@ record Facts(
     List<String> notes) {
 
   private static final Pattern PROCESSES = Pattern.compile("^Max processes +\\S+ +(\\d{1,9}) ");
+
+  /**
+   * Where what a sandbox writes can be told from its image by the time of its last change; others
+   * copy the image.
+   */
+  private static final Set<String> LAYERED = Set.of("overlay", "overlay2");
+
   private static final Pattern RUNTIME = Pattern.compile("OCI Runtime \\((\\w+)\\)");
 
   /**
@@ -132,6 +139,9 @@ record Facts(
   /** What is not enforced by the engine is enforced by the agent, or not at all. */
   private static Set<LimitKind> limits(JsonNode info) {
     Set<LimitKind> kinds = EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
+    if (LAYERED.contains(Json.text(info, "Driver"))) {
+      kinds.add(LimitKind.DISK);
+    }
     if (Json.flag(info, "MemoryLimit")) {
       kinds.add(LimitKind.MEMORY);
     }
