@@ -23,13 +23,17 @@ import java.util.Set;
 final class EnginePausing {
   private static final Duration STOP = Duration.ofSeconds(5);
 
-  private final DockerProvider provider;
   private final Engine engine;
+  private final Ours ours;
+  private final Links links;
+  private final Creation creation;
   private final Turns turns;
 
-  EnginePausing(DockerProvider provider, Engine engine, Turns turns) {
-    this.provider = provider;
+  EnginePausing(Engine engine, Ours ours, Links links, Creation creation, Turns turns) {
     this.engine = engine;
+    this.ours = ours;
+    this.links = links;
+    this.creation = creation;
     this.turns = turns;
   }
 
@@ -56,9 +60,9 @@ final class EnginePausing {
           id,
           () -> {
             if (kind == PauseKind.MEMORY) {
-              freeze(id, provider.need(id));
+              freeze(id, links.need(id));
             } else {
-              stop(id, provider.need(id));
+              stop(id, links.need(id));
             }
             return id;
           });
@@ -69,14 +73,14 @@ final class EnginePausing {
       turns.take(
           id,
           () -> {
-            EnginePausing.this.resume(id, provider.need(id));
+            EnginePausing.this.resume(id, links.need(id));
             return id;
           });
     }
   }
 
   private Container container(SandboxId id) {
-    return provider.find(id).orElseThrow(() -> DockerProvider.gone(id));
+    return ours.find(id).orElseThrow(() -> Links.gone(id));
   }
 
   private void freeze(SandboxId id, AgentSandbox sandbox) {
@@ -104,7 +108,7 @@ final class EnginePausing {
     Container container = container(id);
     // Marked first: one that stops without the mark has ended, and its files would go.
     if (!container.name().endsWith(Labels.STOPPED)) {
-      engine.rename(container.id(), provider.nameOf(id) + Labels.STOPPED);
+      engine.rename(container.id(), ours.name(id) + Labels.STOPPED);
     }
     sandbox.stop();
     if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
@@ -121,7 +125,7 @@ final class EnginePausing {
       case PAUSED -> engine.unpause(container.id());
       case STOPPED -> bootAgain(id, container);
       case RUNNING -> {} // another process was first, or it never rested
-      case CREATING, ERROR, TERMINATING, DESTROYED -> throw DockerProvider.gone(id);
+      case CREATING, ERROR, TERMINATING, DESTROYED -> throw Links.gone(id);
     }
     if (sandbox.state() != SandboxState.RUNNING) {
       sandbox.mark(SandboxState.RUNNING);
@@ -129,20 +133,20 @@ final class EnginePausing {
     }
     if (container.state() == SandboxState.STOPPED) {
       try {
-        provider.verifyAgain(container, sandbox);
+        creation.verifyAgain(container, sandbox);
       } catch (SandboxException e) {
         stop(id, sandbox); // nothing runs in it unless it is known to be isolated
         throw e;
       }
     }
     if (container.name().endsWith(Labels.STOPPED)) {
-      engine.rename(container.id(), provider.nameOf(id));
+      engine.rename(container.id(), ours.name(id));
     }
   }
 
   private void bootAgain(SandboxId id, Container container) {
     try {
-      provider.bootAgain(container, id, Deadline.in(SandboxSpec.DEFAULT_STARTUP_TIMEOUT));
+      creation.bootAgain(container, id, Deadline.in(SandboxSpec.DEFAULT_STARTUP_TIMEOUT));
     } catch (IOException e) {
       engine.kill(container.id());
       throw failed(id, "booted again", String.valueOf(e.getMessage()));

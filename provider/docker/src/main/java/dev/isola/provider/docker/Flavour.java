@@ -79,4 +79,9 @@ record Flavour(
   boolean ownKernel() {
     return guest != Guest.HOST_KERNEL;
   }
+
+  /** Tells whether the agent's socket is one of this machine. */
+  boolean sockets(Settings settings) {
+    return settings.hostSockets() && !ownKernel();
+  }
 }

@@ -41,6 +41,11 @@ record ImageChoice(
     return Optional.of(text).filter(one -> !one.isEmpty());
   }
 
+  /** Returns it with what Isola knows of it, and the engine was not told. */
+  ImageChoice as(Map<String, String> variables, Optional<String> who, Optional<String> where) {
+    return new ImageChoice(id, variables, who, where, mounts);
+  }
+
   ImageChoice with(List<Map<String, Object>> more) {
     return new ImageChoice(id, env, user, workdir, more);
   }

@@ -1,10 +1,13 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageStore;
 import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.provider.docker.http.Request;
 import dev.isola.spi.Bytes;
+import dev.isola.spi.ProviderContext;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -18,6 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -26,21 +30,34 @@ final class Images {
   /** A name at a registry, with a tag or a digest, or the engine's own id. */
   private static final Pattern NAME = Pattern.compile("[a-zA-Z0-9][a-zA-Z0-9._/:@-]{0,254}");
 
+  private static final String TAR = "application/x-tar";
+  private static final int DIGITS = 32;
   private static final int LONGEST_LINE = 64 * 1024;
 
   private final Engine engine;
   private final Settings settings;
+  private final ImageStore store;
   private final List<Path> hidden;
   private final ReentrantLock importing = new ReentrantLock();
   private volatile HostImage.@Nullable Own own;
 
   /**
+   * @param store Isola's own images
    * @param hidden folders of the server that no sandbox shall see
    */
-  Images(Engine engine, Settings settings, List<Path> hidden) {
+  private Images(Engine engine, Settings settings, ImageStore store, List<Path> hidden) {
     this.engine = engine;
     this.settings = settings;
+    this.store = store;
     this.hidden = hidden;
+  }
+
+  static Images of(Engine engine, Settings settings, ProviderContext context) {
+    return new Images(
+        engine,
+        settings,
+        new ImageStore(context.shared()),
+        List.of(context.shared(), context.dataFolder()));
   }
 
   /**
@@ -52,6 +69,11 @@ final class Images {
     String name = asked.or(settings::image).orElse(HostImage.NAME);
     if (name.equals(HostImage.NAME)) {
       return host(deadline);
+    }
+    // The same name means the same image, whichever provider is asked.
+    Optional<Image> ofIsola = store.find(name);
+    if (ofIsola.isPresent()) {
+      return imported(ofIsola.get(), deadline);
     }
     if (!NAME.matcher(name).matches()) {
       throw notFound(name, "that is no name of an image");
@@ -73,9 +95,26 @@ final class Images {
           .exception();
     }
     HostImage.Own wanted = own();
+    return imported(
+            wanted.name(),
+            () -> Request.bytes(TAR, wanted.archive().toArray()),
+            deadline)
+        .with(HostImage.mounts(hidden));
+  }
+
+  /** One of Isola's own, which the engine is given once, under the name of what is in it. */
+  private ImageChoice imported(Image image, Deadline deadline) {
+    String digest = image.digest().substring(image.digest().indexOf(':') + 1);
+    String name = "isola-image-" + digest.substring(0, Math.min(DIGITS, digest.length()));
+    return imported(name, () -> new RootArchive(image), deadline)
+        .as(image.env(), image.user(), image.workdir());
+  }
+
+  /** Returns what the engine has under that name, after it was given it when it had nothing. */
+  private ImageChoice imported(String name, Supplier<Request.Body> archive, Deadline deadline) {
     importing.lock();
     try {
-      Optional<ImageChoice> there = engine.image(wanted.name()).map(ImageChoice::of);
+      Optional<ImageChoice> there = engine.image(name).map(ImageChoice::of);
       if (there.isEmpty()) {
         engine.need(
             engine
@@ -83,16 +122,13 @@ final class Images {
                 .ask(
                     new Request(
                         "POST",
-                        "/images/create?fromSrc=-&repo=" + wanted.name(),
-                        Optional.of(
-                            Request.bytes("application/x-tar", wanted.archive().toArray()))),
+                        "/images/create?fromSrc=-&repo=" + name,
+                        Optional.of(archive.get())),
                     deadline),
-            "importing the image " + wanted.name());
-        there = engine.image(wanted.name()).map(ImageChoice::of);
+            "importing the image " + name);
+        there = engine.image(name).map(ImageChoice::of);
       }
-      return there
-          .orElseThrow(() -> notFound(wanted.name(), "it was imported and is not there"))
-          .with(HostImage.mounts(hidden));
+      return there.orElseThrow(() -> notFound(name, "it was imported and is not there"));
     } finally {
       importing.unlock();
     }

@@ -50,9 +50,18 @@ final class Exchange {
         .body()
         .ifPresent(body -> head.append("Content-Type: ").append(body.type()).append("\r\n"));
     long length = request.body().map(Request.Body::length).orElse(0L);
-    head.append("Content-Length: ").append(length).append("\r\n\r\n");
+    boolean chunked = length < 0;
+    if (chunked) {
+      head.append("Transfer-Encoding: chunked\r\n\r\n");
+    } else {
+      head.append("Content-Length: ").append(length).append("\r\n\r\n");
+    }
     transport.write(ByteBuffer.wrap(head.toString().getBytes(ISO_8859_1)));
-    if (request.body().isPresent()) {
+    if (chunked) {
+      ChunkedOutput pieces = new ChunkedOutput(new Out());
+      request.body().orElseThrow().writeTo(pieces);
+      pieces.end();
+    } else if (request.body().isPresent()) {
       request.body().get().writeTo(new Out());
     }
   }

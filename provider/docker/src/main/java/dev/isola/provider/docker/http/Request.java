@@ -12,10 +12,11 @@ import java.util.Optional;
  */
 public record Request(String method, String path, Optional<Body> body) {
 
-  /** What is sent along; written once, as long as it says. */
+  /** What is sent along; written once, as long as it says. It ends what it started when it fails. */
   public interface Body {
     String type();
 
+    /** Returns how long it is; -1 when that is known only at its end. */
     long length();
 
     void writeTo(OutputStream out) throws IOException;
