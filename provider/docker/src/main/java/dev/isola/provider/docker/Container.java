@@ -14,9 +14,17 @@ import tools.jackson.databind.JsonNode;
  * @param id the engine's
  * @param name without the slash that the engine puts before it
  * @param status the engine's word: created, running, paused, exited and so on
+ * @param since the engine's words on it, for people: how it ended, and when
  */
 record Container(
-    String id, String name, String status, Instant createdAt, Map<String, String> labels) {
+    String id,
+    String name,
+    String status,
+    String since,
+    Instant createdAt,
+    Map<String, String> labels) {
+
+  private static final int LONGEST = 100;
 
   static Container listed(JsonNode node) {
     Map<String, String> labels = new LinkedHashMap<>();
@@ -27,8 +35,13 @@ record Container(
         Json.text(node, "Id"),
         node.path("Names").path(0).asString("").replaceFirst("^/", ""),
         Json.text(node, "State"),
+        shortened(Json.text(node, "Status")),
         Instant.ofEpochSecond(Json.number(node, "Created")),
         labels);
+  }
+
+  private static String shortened(String text) {
+    return text.length() > LONGEST ? text.substring(0, LONGEST) : text;
   }
 
   /** Returns the sandbox it is; empty for one that only looks like ours. */

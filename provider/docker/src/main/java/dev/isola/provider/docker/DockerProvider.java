@@ -62,8 +62,7 @@ final class DockerProvider implements Provider {
     this.ours = new Ours(engine, context, flavour.name());
     Keys keys = new Keys(context.dataFolder(), context.instance());
     this.links =
-        new Links(
-            engine, ours, keys, description, flavour.sockets(settings), turns, this::pausing);
+        new Links(engine, ours, keys, description, flavour.sockets(settings), turns, this::pausing);
     this.removal = new Removal(engine, ours, links, turns);
     this.creation =
         new Creation(flavour, settings, engine, state, ours, keys, agent, links, removal);

@@ -95,10 +95,7 @@ final class Images {
           .exception();
     }
     HostImage.Own wanted = own();
-    return imported(
-            wanted.name(),
-            () -> Request.bytes(TAR, wanted.archive().toArray()),
-            deadline)
+    return imported(wanted.name(), () -> Request.bytes(TAR, wanted.archive().toArray()), deadline)
         .with(HostImage.mounts(hidden));
   }
 

@@ -21,7 +21,9 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
-/** The agents that this process has a link to, and what becomes of a link when its container ends. */
+/**
+ * The agents that this process has a link to, and what becomes of a link when its container ends.
+ */
 final class Links implements AutoCloseable {
   private final Engine engine;
   private final Ours ours;

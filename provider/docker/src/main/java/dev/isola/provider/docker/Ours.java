@@ -73,6 +73,9 @@ record Ours(Engine engine, ProviderContext context, String provider) {
         details.put("container", container.id());
         details.put("name", container.name());
         details.put("engine", engine.http().address().toString());
+        if (container.state() == SandboxState.ERROR) {
+          details.put(Sighting.ENDED, container.since());
+        }
         found.add(new Sighting(id, container.state(), container.createdAt(), details));
         seen.add(id);
       }
@@ -82,10 +85,7 @@ record Ours(Engine engine, ProviderContext context, String provider) {
         Path folder = folder(id).path();
         found.add(
             new Sighting(
-                id,
-                SandboxState.ERROR,
-                modified(folder),
-                Map.of("folder", folder.toString())));
+                id, SandboxState.ERROR, modified(folder), Map.of("folder", folder.toString())));
       }
     }
     return found;

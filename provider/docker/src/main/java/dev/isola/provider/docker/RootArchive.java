@@ -56,7 +56,8 @@ record RootArchive(Image image) implements Request.Body {
                         .exception());
     List<String> words =
         new ArrayList<>(List.of(program.path().toString(), "--create", "--numeric-owner"));
-    if (!image.ownersKept()) { // all files are the server's here, and root's where they are unpacked
+    if (!image
+        .ownersKept()) { // all files are the server's here, and root's where they are unpacked
       words.addAll(List.of("--owner=0", "--group=0"));
     }
     words.addAll(List.of("--directory", image.rootfs().toString(), "."));

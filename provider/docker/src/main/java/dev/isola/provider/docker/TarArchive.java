@@ -41,8 +41,7 @@ final class TarArchive {
 
   private void entry(String name, Kind kind, int mode, int owner, String target, byte[] content) {
     TreeEntry entry =
-        new TreeEntry(
-            name, kind, target, mode, owner, owner, content.length, 0, 0, Map.of());
+        new TreeEntry(name, kind, target, mode, owner, owner, content.length, 0, 0, Map.of());
     items.putIfAbsent(name, new Item(entry, content));
   }
 

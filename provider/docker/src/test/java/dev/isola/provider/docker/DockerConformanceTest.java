@@ -14,13 +14,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * The kit on a real Docker engine that remaps users; {@code ./check --long} runs all classes, the
  * build those where the engine itself does the work.
  */
-@ExtendWith(OwnEngine.class)
+@ExtendWith(SharedEngine.class)
 final class DockerConformanceTest extends ConformanceTest {
   @Override
   protected ProviderUnderTest underTest() throws IOException {
     return new ProviderUnderTest(
         new DockerProviderFactory(),
-        new ProviderConfig(Map.of("host", OwnEngine.shared().host())),
+        new ProviderConfig(Map.of("host", SharedEngine.host())),
         new InstanceId("dockerconformance"),
         Files.createTempDirectory("isola"));
   }

@@ -20,6 +20,7 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.testing.Scratch;
+import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -37,7 +38,7 @@ class EngineLifeTest {
 
   @BeforeEach
   void needsAnEngine() {
-    OwnEngine.refuseWhereItMayNot();
+    SharedEngine.need(OwnEngine.Kind.DOCKER);
   }
 
   private static Provider provider(OwnEngine engine, Scratch data) {
@@ -55,8 +56,8 @@ class EngineLifeTest {
 
   @Test
   void whatIsRemovedBehindOurBackIsGoneWithinAMoment() {
-    try (OwnEngine own = OwnEngine.start(false);
-        Engine somebody = own.engine();
+    try (OwnEngine own = OwnEngine.docker(false);
+        Engine somebody = SharedEngine.client(own.host());
         Scratch data = Scratch.make("isola-");
         Provider provider = provider(own, data)) {
       Sandbox sandbox = provider.create(spec());
@@ -82,7 +83,7 @@ class EngineLifeTest {
 
   @Test
   void anEngineThatStopsEndsItsSandboxesAndSaysSoWhenItIsBack() throws IOException {
-    try (OwnEngine own = OwnEngine.start(false);
+    try (OwnEngine own = OwnEngine.docker(false);
         Scratch data = Scratch.make("isola-");
         Provider provider = provider(own, data)) {
       Sandbox sandbox = provider.create(spec());
@@ -108,7 +109,7 @@ class EngineLifeTest {
 
   @Test
   void withLiveRestoreSandboxesGoOnWhileTheEngineIsAway() throws IOException {
-    try (OwnEngine own = OwnEngine.start(false, "--live-restore");
+    try (OwnEngine own = OwnEngine.docker(false, "--live-restore");
         Scratch data = Scratch.make("isola-");
         Provider provider = provider(own, data)) {
       Sandbox sandbox = provider.create(spec());
@@ -133,7 +134,7 @@ class EngineLifeTest {
 
   @Test
   void nothingIsLeftOfAnEngineOfTheTestsOwn() {
-    OwnEngine own = OwnEngine.start(false);
+    OwnEngine own = OwnEngine.docker(false);
     assertThat(own.census()).as("the control: while it runs it is seen").isNotEmpty();
     own.close();
     assertThat(own.census()).isEmpty();

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * refused, and nothing of them is left.
  */
 @Timeout(120)
-@ExtendWith(OwnEngine.class)
+@ExtendWith(SharedEngine.class)
 class GvisorInDockerTest {
   @BeforeEach
   void needsGvisor() {
@@ -45,7 +45,7 @@ class GvisorInDockerTest {
 
   private static Provider provider(ProviderFactory factory, Scratch data, String runtime) {
     return factory.create(
-        new ProviderConfig(Map.of("host", OwnEngine.shared().host(), "runtime", runtime)),
+        new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
         new ProviderContext(new InstanceId("gvisor"), data.path(), InstantSource.system()));
   }
 

@@ -5,6 +5,7 @@ import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderConfig;
+import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
@@ -21,7 +22,8 @@ final class PodmanConformanceTest extends ConformanceTest {
 
   @Override
   protected ProviderUnderTest underTest() throws IOException {
-    OwnEngine started = OwnEngine.startPodman();
+    SharedEngine.need(OwnEngine.Kind.PODMAN);
+    OwnEngine started = OwnEngine.podman();
     podman = started;
     return new ProviderUnderTest(
         new PodmanProviderFactory(),

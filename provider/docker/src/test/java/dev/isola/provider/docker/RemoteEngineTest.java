@@ -43,7 +43,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * container, and reached through the engine.
  */
 @Timeout(120)
-@ExtendWith(OwnEngine.class)
+@ExtendWith(SharedEngine.class)
 class RemoteEngineTest {
   /** A port of this machine that leads to the engine's socket. */
   private record Relay(ServerSocketChannel server, Path socket) implements AutoCloseable {
@@ -110,7 +110,7 @@ class RemoteEngineTest {
     for (String name : names) {
       archive.program(name, Files.readAllBytes(busybox.get().path()));
     }
-    try (Engine engine = OwnEngine.shared().engine()) {
+    try (Engine engine = SharedEngine.client()) {
       engine.need(
           engine
               .http()
@@ -139,7 +139,7 @@ class RemoteEngineTest {
   @Test
   void aSandboxOfARemoteEngineDoesWhatALocalOneDoes() throws IOException {
     String image = image("remote", "bin/sh", "bin/cat", "bin/wc", "bin/sleep");
-    try (Relay relay = Relay.to(OwnEngine.shared().host());
+    try (Relay relay = Relay.to(SharedEngine.host());
         Scratch data = Scratch.make("isola-");
         Provider provider = provider(data, Map.of("host", relay.host(), "image", image))) {
       assertThat(provider.health().healthy()).isTrue();
@@ -161,7 +161,7 @@ class RemoteEngineTest {
 
   @Test
   void theHostsRootAndFoldersAreNotThere() throws IOException {
-    try (Relay relay = Relay.to(OwnEngine.shared().host());
+    try (Relay relay = Relay.to(SharedEngine.host());
         Scratch data = Scratch.make("isola-");
         Provider provider = provider(data, Map.of("host", relay.host()))) {
       assertThatThrownBy(() -> provider.create(spec().build()))
@@ -177,8 +177,7 @@ class RemoteEngineTest {
   void anImageWithoutAShellOrALibraryRunsItsProgram() throws IOException {
     String image = image("bare", "echo");
     try (Scratch data = Scratch.make("isola-");
-        Provider provider =
-            provider(data, Map.of("host", OwnEngine.shared().host(), "pull", "never"))) {
+        Provider provider = provider(data, Map.of("host", SharedEngine.host(), "pull", "never"))) {
       Sandbox sandbox = provider.create(spec().image(image).build());
       assertThat(sandbox.run(Command.argv("/echo", "bare", "words")).stdout().text())
           .isEqualTo("bare words\n");

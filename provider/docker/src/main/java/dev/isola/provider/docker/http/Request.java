@@ -12,7 +12,9 @@ import java.util.Optional;
  */
 public record Request(String method, String path, Optional<Body> body) {
 
-  /** What is sent along; written once, as long as it says. It ends what it started when it fails. */
+  /**
+   * What is sent along; written once, as long as it says. It ends what it started when it fails.
+   */
   public interface Body {
     String type();
 
