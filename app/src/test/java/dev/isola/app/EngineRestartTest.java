@@ -32,6 +32,7 @@ import dev.isola.store.Ledgers;
 import dev.isola.testing.Scratch;
 import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -61,7 +62,8 @@ class EngineRestartTest {
   /** Isola's engine with its ledger, on one container engine. */
   private record House(Ledger ledger, Registry registry, HealthMonitor health, Engine engine)
       implements AutoCloseable {
-    static House open(Scratch data, OwnEngine containers) {
+    static House open(Scratch data, OwnEngine containers) throws IOException {
+      Files.createDirectories(data.path().resolve("docker"));
       InstantSource clock = InstantSource.system();
       Log log = Log.ofPlatform();
       Config config =
