@@ -10,6 +10,7 @@
 #include "tree.h"
 
 #define SECOND 1000000000ull
+#define TICK 20000000ull
 
 /* Everything the sandbox can write that stays, seen in one place. */
 static const char LAYER[] = "/.isola/layer";
@@ -32,8 +33,8 @@ void disk_set_limit(uint64_t bytes, uint64_t since_ns)
     limit = bytes;
     if (stat(LAYER, &s) == 0 && S_ISDIR(s.st_mode)) return;
     clock_gettime(CLOCK_REALTIME, &now);
-    /* Files bear a time that is a little behind the clock. */
-    changed_since = (since_ns ? since_ns : (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec) - SECOND;
+    /* Files bear a time that is a tick behind the clock. */
+    changed_since = since_ns ? since_ns : (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - TICK;
 }
 
 uint64_t disk_limit(void)

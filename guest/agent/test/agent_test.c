@@ -1021,7 +1021,7 @@ static void show_a_root(void)
     if (agent < 0 || chroot("/mnt") != 0 || chdir("/") != 0) _exit(126);
     char self[32];
     snprintf(self, sizeof self, "/proc/self/fd/%d", agent);
-    usleep(1500000); /* what is older than a second at the first boot is the image's */
+    usleep(100000); /* what is older than a tick at the first boot is the image's */
     execl(self, "isola-agent", "--detach", "--instance", "ctest", "--sandbox", "test", (char *)NULL);
     _exit(127);
 }

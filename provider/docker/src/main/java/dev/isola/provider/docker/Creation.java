@@ -14,6 +14,8 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -180,7 +182,19 @@ final class Creation {
     if (hostSockets()) {
       ours.folder(id).open();
     }
-    boot(container.id(), id, BootRecord.again(boot, container.createdAt()), deadline);
+    boot(container.id(), id, BootRecord.again(boot, made(container)), deadline);
+  }
+
+  /** To the moment: an image that was fetched just before is none of what was written. */
+  private Instant made(Container container) {
+    try {
+      return engine
+          .inspect(container.id())
+          .map(node -> Instant.parse(Json.text(node, "Created")))
+          .orElse(container.createdAt());
+    } catch (DateTimeParseException strange) {
+      return container.createdAt();
+    }
   }
 
   private void boot(String container, SandboxId id, byte[] record, Deadline deadline)

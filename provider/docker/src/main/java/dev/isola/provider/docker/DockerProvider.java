@@ -63,7 +63,7 @@ final class DockerProvider implements Provider {
     Keys keys = new Keys(context.dataFolder(), context.instance());
     this.links =
         new Links(engine, ours, keys, description, flavour.sockets(settings), turns, this::pausing);
-    this.removal = new Removal(engine, ours, links, turns);
+    this.removal = new Removal(engine, ours, links, turns, flavour.ownKernel());
     this.creation =
         new Creation(flavour, settings, engine, state, ours, keys, agent, links, removal);
     this.pausing = new EnginePausing(engine, ours, links, creation, turns);

@@ -121,6 +121,11 @@ final class Engine implements AutoCloseable {
         "letting the container go on");
   }
 
+  /** Lets it go on if it is frozen; that it is not, or is gone, is as good. */
+  void thaw(String id) {
+    http.ask(Request.post("/containers/" + id + "/unpause"), quick());
+  }
+
   void rename(String id, String name) {
     need(
         http.ask(Request.post("/containers/" + id + "/rename?name=" + name), quick()),

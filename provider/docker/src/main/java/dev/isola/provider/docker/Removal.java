@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import dev.isola.link.local.Turns;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.OutcomeUnknown;
@@ -12,8 +13,13 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
-/** Removes sandboxes: the container first, then what is known of it, its folder last. */
-record Removal(Engine engine, Ours ours, Links links, Turns turns) {
+/**
+ * Removes sandboxes: the container first, then what is known of it, its folder last.
+ *
+ * @param thaws whether a frozen one has to go on for a moment to be killed: a kernel of its own
+ *     that is frozen does not see to that, and the engine gives up on it after ten seconds
+ */
+record Removal(Engine engine, Ours ours, Links links, Turns turns, boolean thaws) {
   /** Cleaning up may take this long after whatever went wrong, which may have used up all time. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(20);
 
@@ -45,6 +51,9 @@ record Removal(Engine engine, Ours ours, Links links, Turns turns) {
   /** An engine that did not answer in time is asked what is left instead. */
   private boolean removed(Container container, Deadline deadline) {
     try {
+      if (thaws && container.state() == SandboxState.PAUSED) {
+        engine.thaw(container.id());
+      }
       return engine.remove(container.id(), deadline);
     } catch (OutcomeUnknown e) {
       if (deadline.over()) {
