@@ -93,6 +93,27 @@ public final class OwnEngine implements AutoCloseable {
     return started(new OwnEngine(Kind.DOCKER, work, all));
   }
 
+  /** Starts a Docker engine whose disk has only so many bytes. */
+  public static OwnEngine small(long bytes) throws IOException {
+    Path work = Scratch.make("isola-eng").path();
+    Files.writeString(work.resolve("small"), Long.toString(bytes));
+    return started(new OwnEngine(Kind.DOCKER, work, List.of()));
+  }
+
+  /** Makes read only where it keeps what it knows of containers, as a damaged disk becomes. */
+  public void freezeDisk() throws IOException, InterruptedException {
+    // Mounted once more: what is open in it for writing would keep the first mount as it is.
+    String script = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\"";
+    List<String> words = new ArrayList<>(List.of("nsenter", "--mount", "--target"));
+    words.add(Long.toString(daemon().getFirst().pid()));
+    words.addAll(List.of("sh", "-c", script, "sh", work.resolve("data/containers").toString()));
+    Process remount = new ProcessBuilder(words).redirectErrorStream(true).start();
+    String said = new String(remount.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    if (remount.waitFor() != 0) {
+      throw new IOException("the disk cannot be made read only: " + said);
+    }
+  }
+
   /** Starts Podman's service in the same way. */
   public static OwnEngine podman() {
     return started(new OwnEngine(Kind.PODMAN, Scratch.make("isola-eng").path(), List.of()));

@@ -10,6 +10,11 @@ ip link set lo up
 for file in passwd group subuid subgid; do
   [ ! -e "$work/etc/$file" ] || mount --bind "$work/etc/$file" "/etc/$file" || exit 1
 done
+# A disk of its own that has no more than so many bytes.
+if [ -e "$work/small" ]; then
+  mkdir -p "$work/data"
+  mount -t tmpfs -o "size=$(cat "$work/small")" data "$work/data" || exit 1
+fi
 # gVisor where it is there (its own network stack fails on some kernels, and ptrace works on all), and a runtime that is
 # not what its name promises.
 gvisor=

@@ -31,6 +31,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -201,6 +202,7 @@ class BrokenEngineTest {
                 line -> line.contains("/first") ? closing : StubEngine.answer(200, "{}"));
         EngineHttp http = client(stub)) {
       http.ask(Request.get("/first"), SOON);
+      Awaitility.await().until(stub::hungUp);
       assertThat(http.ask(Request.post("/second"), SOON).status()).isEqualTo(200);
     }
   }

@@ -27,6 +27,6 @@ final class DockerConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Lifecycle", "Honesty", "Limits", "Pausing", "Recovery");
+    return unlessLong("Idempotency", "Pausing", "Recovery");
   }
 }

@@ -27,24 +27,24 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What happens to sandboxes when their engine restarts, or somebody else is at work in it. */
 @Timeout(180)
+@ExtendWith(SharedEngine.class)
 class EngineLifeTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  @BeforeEach
-  void needsAnEngine() {
-    SharedEngine.need(OwnEngine.Kind.DOCKER);
+  private static Provider provider(OwnEngine engine, Scratch data) {
+    return provider(engine.host(), data);
   }
 
-  private static Provider provider(OwnEngine engine, Scratch data) {
+  private static Provider provider(String host, Scratch data) {
     return new DockerProviderFactory()
         .create(
-            new ProviderConfig(Map.of("host", engine.host())),
+            new ProviderConfig(Map.of("host", host)),
             new ProviderContext(new InstanceId("life"), data.path(), InstantSource.system()));
   }
 
@@ -56,10 +56,9 @@ class EngineLifeTest {
 
   @Test
   void whatIsRemovedBehindOurBackIsGoneWithinAMoment() {
-    try (OwnEngine own = OwnEngine.docker(false);
-        Engine somebody = SharedEngine.client(own.host());
+    try (Engine somebody = SharedEngine.client();
         Scratch data = Scratch.make("isola-");
-        Provider provider = provider(own, data)) {
+        Provider provider = provider(SharedEngine.host(), data)) {
       Sandbox sandbox = provider.create(spec());
       Sandbox other = provider.create(spec());
       Execution waiting = sandbox.start(Command.shell("sleep 1000"));

@@ -1,6 +1,5 @@
 package dev.isola.provider.docker;
 
-import dev.isola.conformance.Kit;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.spi.InstanceId;
@@ -13,10 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 
-/**
- * The kit on Podman's service. Not the class Escape: without a user namespace, which the service
- * gives nobody who does not ask for a range, root of a sandbox is the host's, and a probe says so.
- */
+/** The kit on Podman's service, run by root; all of it in {@code ./check --long}. */
 final class PodmanConformanceTest extends ConformanceTest {
   private @Nullable OwnEngine podman;
 
@@ -34,9 +30,7 @@ final class PodmanConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return Boolean.getBoolean("isola.long")
-        ? Kit.groups().stream().filter(group -> !group.equals("Escape")).toList()
-        : List.of("Lifecycle", "Pausing");
+    return unlessLong("Pausing");
   }
 
   @AfterAll

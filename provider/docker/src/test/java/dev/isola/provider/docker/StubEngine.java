@@ -100,6 +100,11 @@ final class StubEngine implements AutoCloseable {
     return EngineAddresses.parse(host());
   }
 
+  /** Tells whether it has closed every connection that it had. */
+  boolean hungUp() {
+    return open.stream().noneMatch(SocketChannel::isOpen);
+  }
+
   /** Returns the first lines of all requests so far. */
   List<String> asked() {
     return asked;
