@@ -5,19 +5,36 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "tree.h"
 
+#define SECOND 1000000000ull
+#define TICK 20000000ull
+
 /* Everything the sandbox can write that stays, seen in one place. */
 static const char LAYER[] = "/.isola/layer";
+
+/*
+ * Where a container engine made the root there is no such place. Then the root is searched for what was changed since the
+ * sandbox was made: the image's own files have not been, and nobody can set the time of a change.
+ */
+static const char ROOT[] = "/";
+static uint64_t changed_since; /* 0 where there is a layer */
 
 static uint64_t limit;
 static atomic_ullong used, promised, refusals;
 static atomic_bool measured;
 
-void disk_set_limit(uint64_t bytes)
+void disk_set_limit(uint64_t bytes, uint64_t since_ns)
 {
+    struct stat s;
+    struct timespec now;
     limit = bytes;
+    if (stat(LAYER, &s) == 0 && S_ISDIR(s.st_mode)) return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* Files bear a time that is a tick behind the clock. */
+    changed_since = since_ns ? since_ns : (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - TICK;
 }
 
 uint64_t disk_limit(void)
@@ -35,17 +52,26 @@ void disk_refused(void)
     atomic_fetch_add(&refusals, 1);
 }
 
-static uint64_t bytes_beneath(const char *path)
+static bool counts(const struct stat *s)
+{
+    return (uint64_t)s->st_ctim.tv_sec * SECOND + (uint64_t)s->st_ctim.tv_nsec >= changed_since;
+}
+
+static uint64_t bytes_written(void)
 {
     struct tree t;
+    struct stat whole;
     uint64_t bytes = 0;
-    int top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (top < 0 || !tree_start(&t, top, false)) return 0;
+    int top = open(changed_since ? ROOT : LAYER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (top < 0 || fstat(top, &whole) < 0 || !tree_start(&t, top, false)) return 0;
     for (enum tree_step step; (step = tree_next(&t)) != TREE_END;) {
         struct stat s;
         if (step != TREE_ENTRY || fstatat(t.folder, t.name, &s, AT_SYMLINK_NOFOLLOW) < 0) continue;
-        bytes += (uint64_t)s.st_blocks * 512 / (S_ISREG(s.st_mode) && s.st_nlink > 1 ? (uint64_t)s.st_nlink : 1);
-        if (S_ISDIR(s.st_mode)) tree_enter(&t);
+        bool folder = S_ISDIR(s.st_mode);
+        if (folder && changed_since && s.st_dev != whole.st_dev) continue; /* a mount */
+        if (counts(&s))
+            bytes += (uint64_t)s.st_blocks * 512 / (S_ISREG(s.st_mode) && s.st_nlink > 1 ? (uint64_t)s.st_nlink : 1);
+        if (folder) tree_enter(&t);
     }
     tree_stop(&t);
     return bytes;
@@ -58,7 +84,7 @@ uint64_t disk_measure(void)
 {
     pthread_mutex_lock(&measuring);
     uint64_t done = atomic_load(&promised);
-    uint64_t bytes = bytes_beneath(LAYER);
+    uint64_t bytes = bytes_written();
     atomic_store(&used, bytes);
     atomic_fetch_sub(&promised, done);
     atomic_store(&measured, true);

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void disk_set_limit(uint64_t bytes);
+/* `since_ns`: when the sandbox was made, for one whose layer cannot be seen; 0 for just now. */
+void disk_set_limit(uint64_t bytes, uint64_t since_ns);
 /* In bytes, 0 for none. */
 uint64_t disk_limit(void);
 /* Measures what is written now. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "boot.h"
+#include "bridge.h"
 #include "connection.h"
 #include "detach.h"
 #include "dispatch.h"
@@ -35,7 +36,7 @@ uint64_t agent_started_ns;
 
 struct options {
     int boot_fd, listen_fd, memory_events, process_events;
-    bool detach, stdio, report;
+    bool detach, stdio, report, own_events;
     const char *vsock, *port_name;
 };
 
@@ -43,8 +44,8 @@ static void usage(void)
 {
     fprintf(stderr, "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
                     "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
-                    "                   [--memory-events-fd N] [--process-events-fd N]\n"
-                    "       isola-agent --probe-namespaces\n"
+                    "                   [--memory-events-fd N] [--process-events-fd N] [--own-events]\n"
+                    "       isola-agent --probe-namespaces | --bridge SOCKET\n"
                     "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
@@ -67,9 +68,14 @@ static struct options parse(int count, char **words)
             o.report = true;
             continue;
         }
+        if (strcmp(word, "--own-events") == 0) {
+            o.own_events = true;
+            continue;
+        }
         if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();
         const char *value = words[++i];
+        if (strcmp(word, "--bridge") == 0) exit(bridge(value));
         if (strcmp(word, "--boot-fd") == 0) o.boot_fd = atoi(value);
         else if (strcmp(word, "--listen-fd") == 0) o.listen_fd = atoi(value);
         else if (strcmp(word, "--memory-events-fd") == 0) o.memory_events = atoi(value);
@@ -189,6 +195,20 @@ static bool serve_stdio(void)
     return in >= 0 && out >= 0 && connection_fixed(in, out, false);
 }
 
+/* Where the sandbox is shown its own control groups, of either version; -1 where it is not. */
+static int open_events(const char *first, const char *second)
+{
+    int fd = open(first, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 ? fd : open(second, O_RDONLY | O_CLOEXEC);
+}
+
+static void find_events(struct options *o)
+{
+    if (!o->own_events) return;
+    o->memory_events = open_events("/sys/fs/cgroup/memory/memory.oom_control", "/sys/fs/cgroup/memory.events");
+    o->process_events = open_events("/sys/fs/cgroup/pids/pids.events", "/sys/fs/cgroup/pids.events");
+}
+
 /* Tells whoever booted the sandbox, then lets go of what it gave us. */
 static void report_ready(void)
 {
@@ -233,7 +253,9 @@ int main(int count, char **words)
     bool sealed = seal == 3 ? seccomp_hide_new() : !seal || (capabilities_seal() && seccomp_refuse(seal == 1));
     if (!sealed)
         detach_failed("cannot give up rights: %s", strerror(errno));
-    limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0));
+    find_events(&options);
+    limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
+                 fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
     bool serving = options.stdio       ? serve_stdio()

@@ -94,7 +94,7 @@ bool limits_disk_filled(void)
     return disk_limit() && atomic_exchange(&filled, false);
 }
 
-void limits_setup(int memory_events, int process_events, uint64_t disk)
+void limits_setup(int memory_events, int process_events, uint64_t disk, uint64_t since_ns)
 {
     memory_fd = memory_events;
     process_fd = process_events;
@@ -105,6 +105,6 @@ void limits_setup(int memory_events, int process_events, uint64_t disk)
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 128 << 10);
-    if (pthread_create(&thread, &small, watch_disk, NULL) == 0) disk_set_limit(disk);
+    if (pthread_create(&thread, &small, watch_disk, NULL) == 0) disk_set_limit(disk, since_ns);
     pthread_attr_destroy(&small);
 }

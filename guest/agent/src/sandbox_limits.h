@@ -13,8 +13,11 @@
 /* How often each limit was met so far. */
 struct limit_counts { uint64_t memory, processes, disk; };
 
-/* Descriptors of memory.oom_control or memory.events and of pids.events, -1 for none; `disk` bytes, 0 for no limit. */
-void limits_setup(int memory_events, int process_events, uint64_t disk);
+/*
+ * Descriptors of memory.oom_control or memory.events and of pids.events, -1 for none; `disk` bytes, 0 for no limit;
+ * `since_ns` as disk_set_limit has it.
+ */
+void limits_setup(int memory_events, int process_events, uint64_t disk, uint64_t since_ns);
 struct limit_counts limits_read(void);
 /* True when commands must be more likely to be killed for memory than the agent. */
 bool limits_have_memory(void);

@@ -29,6 +29,11 @@ static long long now_ms(void)
 
 bool agent_start(struct agent *a, const struct builder *more)
 {
+    return agent_start_as(a, more, NULL, NULL);
+}
+
+bool agent_start_as(struct agent *a, const struct builder *more, const char *word, void (*prepare)(void))
+{
     const char *program = getenv("AGENT");
     if (!program) {
         fprintf(stderr, "AGENT names no agent\n");
@@ -60,7 +65,8 @@ bool agent_start(struct agent *a, const struct builder *more)
     if (launcher == 0) {
         dup2(in[0], 0);
         dup2(out[1], 1);
-        execl(program, program, "--detach", "--instance", "ctest", "--sandbox", "test", (char *)NULL);
+        if (prepare) prepare();
+        execl(program, program, "--detach", "--instance", "ctest", "--sandbox", "test", word, (char *)NULL);
         _exit(127);
     }
     close(in[0]);

@@ -16,6 +16,8 @@ struct agent {
 
 /* `fields` are added to a boot record with secret, socket, root and lock. False when it did not come up. */
 bool agent_start(struct agent *a, const struct builder *fields);
+/* The same with one word more on its command line, after `prepare` ran in the process that becomes it; either is NULL. */
+bool agent_start_as(struct agent *a, const struct builder *fields, const char *word, void (*prepare)(void));
 /* Kills what is left and removes the folder. */
 void agent_finish(struct agent *a);
 bool agent_alive(const struct agent *a);

@@ -264,13 +264,7 @@ final class ApiEvents {
           Contestant.timed(
               "cp", () -> Tool.run("cp", source.toString(), target.toString()), this::clear));
     }
-    if (arena.peers().get("docker") instanceof EngineCommand docker) {
-      try {
-        contestants.add(docker.copying(source, target, in));
-      } catch (IOException e) {
-        arena.absent().add(new Absent("docker cp", String.valueOf(e.getMessage())));
-      }
-    }
+    contestants.addAll(arena.dockerCopying(docker -> docker.copying(source, target, in)));
     return contestants;
   }
 

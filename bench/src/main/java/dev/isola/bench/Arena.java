@@ -49,7 +49,8 @@ final class Arena implements AutoCloseable {
         absent.add(new Absent(tool, "not installed"));
       }
     }
-    if (plan.benchmarks().stream().anyMatch(List.of("create", "exec", "api")::contains)) {
+    if (plan.benchmarks().stream()
+        .anyMatch(List.of("create", "warm", "exec", "files", "api")::contains)) {
       peers.putAll(Peers.open(plan, this, absent));
     }
     for (ProviderFactory factory : plan.providers()) {
@@ -78,6 +79,29 @@ final class Arena implements AutoCloseable {
   /** Returns the peers by name. */
   Map<String, Peer> peers() {
     return peers;
+  }
+
+  /** Makes a contestant of a peer; one that cannot is told. */
+  interface Making {
+    Contestant of(EngineCommand docker) throws IOException, InterruptedException;
+  }
+
+  /**
+   * Returns {@code docker cp} as a contestant, where it takes part; absent learns why it cannot.
+   */
+  List<Contestant> dockerCopying(Making making) {
+    if (!(peers.get("docker") instanceof EngineCommand docker)) {
+      return List.of();
+    }
+    try {
+      return List.of(making.of(docker));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      absent.add(new Absent("docker cp", "interrupted"));
+    } catch (IOException e) {
+      absent.add(new Absent("docker cp", String.valueOf(e.getMessage())));
+    }
+    return List.of();
   }
 
   /** Returns the versions of the peers, by name. */

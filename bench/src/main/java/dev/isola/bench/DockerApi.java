@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 final class DockerApi implements Peer {
   private static final int SLOWER = 40;
   private static final String SCHEME = "unix://";
+  private static final String NO_NETWORK = ",\"HostConfig\":{\"NetworkMode\":\"none\"}";
 
   private final Path socket;
   private final String image;
@@ -77,8 +78,38 @@ final class DockerApi implements Peer {
     return samples;
   }
 
+  /**
+   * Returns who makes a container that stays, until it is started: what a provider of containers is
+   * to be compared with, which has no network by default.
+   */
+  List<Contestant> starting() {
+    return List.of(
+        new Contestant("docker-api start", (n, concurrency) -> starts(n, "")),
+        new Contestant("docker-api start, no net", (n, concurrency) -> starts(n, NO_NETWORK)));
+  }
+
+  private Samples starts(int n, String more) throws IOException {
+    Samples samples = Samples.NONE;
+    for (int i = 0; i < n; i++) {
+      long start = System.nanoTime();
+      String id = create("\"sleep\",\"7200\"", more);
+      try {
+        ask("POST", "/containers/" + id + "/start", "", 204);
+        long taken = System.nanoTime() - start;
+        samples = samples.and(Samples.of(taken, taken));
+      } finally {
+        remove(id);
+      }
+    }
+    return samples;
+  }
+
   private String create(String words) throws IOException {
-    String body = "{\"Image\":\"" + image + "\",\"Cmd\":[" + words + "]}";
+    return create(words, "");
+  }
+
+  private String create(String words, String more) throws IOException {
+    String body = "{\"Image\":\"" + image + "\",\"Cmd\":[" + words + "]" + more + "}";
     return field(ask("POST", "/containers/create", body, 201), "Id");
   }
 

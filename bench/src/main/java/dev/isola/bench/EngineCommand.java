@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** An engine's own command line, as a person types it: {@code docker run --rm IMAGE true}. */
 final class EngineCommand implements Peer {
@@ -117,6 +118,36 @@ final class EngineCommand implements Peer {
     }
     run("cp", "--quiet", from.toString(), there);
     return Contestant.timed(command + " cp", () -> run("cp", "--quiet", there, to.toString()));
+  }
+
+  /**
+   * Returns who copies a folder into a container, each time to another place.
+   *
+   * @throws IOException when no container can be brought up
+   */
+  Contestant copyingTreeIn(Path from) throws IOException, InterruptedException {
+    executing();
+    AtomicInteger round = new AtomicInteger();
+    return Contestant.timed(
+        command + " cp",
+        () -> run("cp", "--quiet", from.toString(), tree() + round.incrementAndGet()));
+  }
+
+  /** Returns who copies it out again, each time to a place that {@code target} makes. */
+  Contestant copyingTreeOut(Path from, Target target) throws IOException, InterruptedException {
+    executing();
+    run("cp", "--quiet", from.toString(), tree());
+    return Contestant.timed(
+        command + " cp", () -> run("cp", "--quiet", tree(), target.make().toString()));
+  }
+
+  /** A place on this machine. */
+  interface Target {
+    Path make() throws IOException;
+  }
+
+  private String tree() {
+    return container + ":/tmp/isola-bench-tree";
   }
 
   private void run(String... words) throws IOException, InterruptedException {

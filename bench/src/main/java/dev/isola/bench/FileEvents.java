@@ -57,6 +57,7 @@ final class FileEvents {
       contestants.add(
           Contestant.timed(entrant.name(), () -> upload(files), () -> files.remove(THERE, false)));
     }
+    contestants.addAll(arena.dockerCopying(docker -> docker.copying(source, target, true)));
     return event("files-write", contestants);
   }
 
@@ -80,6 +81,7 @@ final class FileEvents {
                     .run(n, concurrency);
               }));
     }
+    contestants.addAll(arena.dockerCopying(docker -> docker.copying(source, target, false)));
     return event("files-read", contestants);
   }
 

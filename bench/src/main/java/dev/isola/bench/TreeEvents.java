@@ -64,6 +64,7 @@ final class TreeEvents {
       FileSystem files = entrant.sandbox().files();
       contestants.add(Contestant.timed(entrant.name(), () -> upload(files)));
     }
+    contestants.addAll(arena.dockerCopying(docker -> docker.copyingTreeIn(source)));
     return event("tree-in", contestants);
   }
 
@@ -93,6 +94,8 @@ final class TreeEvents {
                 return Parallel.run(() -> download(files, there), n, concurrency);
               }));
     }
+    contestants.addAll(
+        arena.dockerCopying(docker -> docker.copyingTreeOut(source, this::makeTarget)));
     return event("tree-out", contestants);
   }
 
@@ -140,9 +143,11 @@ final class TreeEvents {
   }
 
   private List<String> unpack() throws IOException {
-    Path target = arena.folder().resolve("tree-target" + round.incrementAndGet());
-    Files.createDirectories(target);
-    return List.of("tar", "xf", "-", "-C", target.toString());
+    return List.of("tar", "xf", "-", "-C", makeTarget().toString());
+  }
+
+  private Path makeTarget() throws IOException {
+    return Files.createDirectories(arena.folder().resolve("tree-target" + round.incrementAndGet()));
   }
 
   private Event event(String name, List<Contestant> contestants) {

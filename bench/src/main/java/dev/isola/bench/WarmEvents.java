@@ -33,6 +33,9 @@ final class WarmEvents {
                 contestants.add(
                     new Contestant(name + "-warm", (n, concurrency) -> ordered(housed, n, false)));
               });
+      if (arena.peers().get("docker-api") instanceof DockerApi engine) {
+        contestants.addAll(engine.starting());
+      }
       events.add(new Event("warm", entrant.name(), 1, plan.n().orElse(N), WARM_UP, 1, contestants));
     }
     return events;

@@ -137,6 +137,7 @@ public final class Engine implements AutoCloseable {
     engine.reconciler.reconcile();
     engine.every(config.get(Keys.EXPIRY_INTERVAL), "expiry", engine.expiry::sweep);
     engine.every(config.get(Keys.RECONCILE_INTERVAL), "reconcile", engine.reconciler::reconcile);
+    engine.every(config.get(Keys.EXPIRY_INTERVAL), "lost", engine.reconciler::reconcileWhatEnded);
     engine.every(config.get(Keys.RECONCILE_INTERVAL), "pool", engine.pool::refill);
     engine.every(config.get(Keys.USAGE_INTERVAL), "usage", engine.usage::look);
     Thread.ofVirtual().name("isola-pool-fill").start(engine.pool::refill);

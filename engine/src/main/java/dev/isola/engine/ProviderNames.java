@@ -17,7 +17,17 @@ public final class ProviderNames {
   /** Strongest first; among equals, what disturbs least. */
   public static final List<String> BEST_FIRST =
       List.of(
-          "firecracker", "gvisor", "docker", "crun", "runc", "bubblewrap", "proot", "subprocess");
+          "firecracker",
+          "kata",
+          "gvisor",
+          "docker-gvisor",
+          "docker",
+          "podman",
+          "crun",
+          "runc",
+          "bubblewrap",
+          "proot",
+          "subprocess");
 
   private static final Map<String, String> OTHER_NAMES =
       Map.of("local_microvm", MICROVM, "remote_e2b", E2B);

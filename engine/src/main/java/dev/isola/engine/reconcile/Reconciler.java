@@ -62,6 +62,16 @@ public final class Reconciler {
     return steps;
   }
 
+  /**
+   * Looks once if a sandbox in our hands has ended and nobody of us ended it: a provider that
+   * listens to its backend knows that long before the next look. Costs nothing otherwise.
+   */
+  public void reconcileWhatEnded() {
+    if (living.all().stream().anyMatch(one -> one.state() == SandboxState.DESTROYED)) {
+      reconcile();
+    }
+  }
+
   private List<SandboxEntry> open() {
     List<SandboxEntry> all = new ArrayList<>();
     SandboxFilter filter = SandboxFilter.ALL.notDestroyed();

@@ -58,7 +58,11 @@ final class Reconciliation {
       return new Step.Lose(entry, "lost: " + entry.provider() + " does not have it any more");
     }
     return switch (sighting.state()) {
-      case ERROR, TERMINATING, DESTROYED -> new Step.Lose(entry, "lost: its processes are gone");
+      case ERROR, TERMINATING, DESTROYED -> {
+        String how = sighting.details().getOrDefault(Sighting.ENDED, "");
+        yield new Step.Lose(
+            entry, "lost: its processes are gone" + (how.isEmpty() ? "" : " (" + how + ")"));
+      }
       case CREATING -> new Step.Attach(entry);
       case RUNNING, PAUSED, STOPPED ->
           sighting.state() == entry.state()

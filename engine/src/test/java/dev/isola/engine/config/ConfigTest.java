@@ -236,7 +236,8 @@ class ConfigTest {
             at + "30: pool[1].size is missing",
             "environment ISOLA_SHUTDOWN: shutdown must be drain or leave: now",
             "environment ISOLA_PROVIDERS_NOBODY_KEY: providers names no provider; known: bubblewrap,"
-                + " crun, docker, e2b, firecracker, gvisor, memory, microvmctl, proot, runc, subprocess",
+                + " crun, docker, docker-gvisor, e2b, firecracker, gvisor, kata, memory, microvmctl,"
+                + " podman, proot, runc, subprocess",
             "flag --set flor: flor is not a key, did you mean 'floor'?",
             "flag --set pool: pool stands in the file only",
             at + "1: provider names no provider: gvisr, did you mean 'gvisor'?");

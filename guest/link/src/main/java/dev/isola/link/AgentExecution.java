@@ -310,7 +310,7 @@ class AgentExecution implements Execution {
         return;
       }
       if (loss.kind() == Loss.Kind.GONE) {
-        exit = new Exit.Lost(loss.why());
+        lost(client.lastExit(loss.why()));
         return;
       }
       if (!loss.recoverable() || closed) {

@@ -7,6 +7,8 @@ import dev.isola.spi.Secret;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 
@@ -47,6 +49,27 @@ public final class BootRecord {
     byte[] bytes = new byte[Wire.SECRET_SIZE];
     new SecureRandom().nextBytes(bytes);
     return Secret.of(bytes);
+  }
+
+  /**
+   * Returns a record for a sandbox that was booted with {@code encoded} before.
+   *
+   * @param made when that was, by the clock of the machine that the sandbox is on: what is older on
+   *     its disk is not counted as written
+   * @throws IllegalArgumentException when it is no record
+   */
+  public static byte[] again(byte[] encoded, Instant made) {
+    int length = encoded.length - 4;
+    if (length < 0 || Wire.getInt(encoded, 0) != length) {
+      throw new IllegalArgumentException("this is no boot record");
+    }
+    long nanos =
+        Math.addExact(Math.multiplyExact(made.getEpochSecond(), 1_000_000_000L), made.getNano());
+    byte[] more = new FieldsBuilder().add(Tag.DISK_SINCE_NS, nanos).payload();
+    byte[] all = Arrays.copyOf(encoded, encoded.length + more.length);
+    System.arraycopy(more, 0, all, encoded.length, more.length);
+    Wire.putInt(all, 0, length + more.length);
+    return all;
   }
 
   /**
@@ -171,7 +194,10 @@ public final class BootRecord {
       return this;
     }
 
-    /** Sets how much may be written to what lies in {@code /.isola/layer} of the sandbox. */
+    /**
+     * Sets how much may be written to what lies in {@code /.isola/layer} of the sandbox; where
+     * there is no such folder, to its root.
+     */
     public Builder disk(long bytes) {
       fields.add(Tag.DISK_LIMIT, bytes);
       return this;

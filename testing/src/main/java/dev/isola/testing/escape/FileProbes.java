@@ -31,7 +31,7 @@ final class FileProbes {
                 scene -> with("open", scene.all("installation")))
             .withPlant(Plant.INSTALLATION)
             .fromProcess()
-            .whereNamespaces(),
+            .whereNeeded(Probe.Need.NAMESPACES),
         writing("fileInTmpIsNotChanged", "tmp", "a file in the host's /tmp"),
         writing("fileInHomeIsNotChanged", "home", "a file in the user's home folder"),
         writing("fileInDevShmIsNotChanged", "shm", "a file in the host's /dev/shm"),

@@ -17,7 +17,8 @@ final class NamespaceProbes {
         namespace("networkNamespaceIsItsOwn", "net", "the host's network").whereOffline(),
         namespace("ipcNamespaceIsItsOwn", "ipc", "the host's shared memory and queues"),
         namespace("utsNamespaceIsItsOwn", "uts", "the host's name"),
-        namespace("userNamespaceIsItsOwn", "user", "the host's users"),
+        namespace("userNamespaceIsItsOwn", "user", "the host's users")
+            .whereNeeded(Probe.Need.USERS),
         namespace("cgroupNamespaceIsItsOwn", "cgroup", "the host's control groups"),
         gate("userNamespaceIsNotMade", "all capabilities, in a namespace within", "user-namespace"),
         gate("namespacesAreNotMade", "a namespace within", "namespaces"),

@@ -17,8 +17,7 @@ import java.util.List;
  * @param rootFloor the least isolation that must refuse it to root of the sandbox too
  * @param reach what it gets at
  * @param offline it is about a sandbox without a network
- * @param namespaces where the isolation is {@code process}, it is refused only if namespaces can be
- *     had
+ * @param need what a provider may lack, and say so, without which it is not refused
  */
 public record Probe(
     String name,
@@ -32,7 +31,7 @@ public record Probe(
     Isolation rootFloor,
     Reach reach,
     boolean offline,
-    boolean namespaces) {
+    Need need) {
 
   /** What the program is told. */
   public interface Script {
@@ -80,6 +79,15 @@ public record Probe(
     SETUID
   }
 
+  /** What a wall is made of that not every provider has everywhere. */
+  public enum Need {
+    NOTHING,
+    /** Namespaces of any kind, where the isolation is {@code process}. */
+    NAMESPACES,
+    /** Users of the sandbox's own: a container engine may give none. */
+    USERS
+  }
+
   /** What it gets at. */
   public enum Reach {
     /** Something of the host's, whatever kernel is in between. */
@@ -105,7 +113,7 @@ public record Probe(
         Isolation.CONTAINER,
         Reach.HOST,
         false,
-        false);
+        Need.NOTHING);
   }
 
   /** Returns a probe of a right of the kernel. */
@@ -116,66 +124,22 @@ public record Probe(
 
   Probe withControl(Script script) {
     return new Probe(
-        name,
-        topic,
-        words,
-        plant,
-        script,
-        attempt,
-        proof,
-        floor,
-        rootFloor,
-        reach,
-        offline,
-        namespaces);
+        name, topic, words, plant, script, attempt, proof, floor, rootFloor, reach, offline, need);
   }
 
   Probe withPlant(Plant where) {
     return new Probe(
-        name,
-        topic,
-        words,
-        where,
-        control,
-        attempt,
-        proof,
-        floor,
-        rootFloor,
-        reach,
-        offline,
-        namespaces);
+        name, topic, words, where, control, attempt, proof, floor, rootFloor, reach, offline, need);
   }
 
   Probe withProof(Proof by) {
     return new Probe(
-        name,
-        topic,
-        words,
-        plant,
-        control,
-        attempt,
-        by,
-        floor,
-        rootFloor,
-        reach,
-        offline,
-        namespaces);
+        name, topic, words, plant, control, attempt, by, floor, rootFloor, reach, offline, need);
   }
 
   Probe withReach(Reach what) {
     return new Probe(
-        name,
-        topic,
-        words,
-        plant,
-        control,
-        attempt,
-        proof,
-        floor,
-        rootFloor,
-        what,
-        offline,
-        namespaces);
+        name, topic, words, plant, control, attempt, proof, floor, rootFloor, what, offline, need);
   }
 
   /** Without a wall too. */
@@ -190,38 +154,16 @@ public record Probe(
 
   Probe withFloors(Isolation anyone, Isolation root) {
     return new Probe(
-        name,
-        topic,
-        words,
-        plant,
-        control,
-        attempt,
-        proof,
-        anyone,
-        root,
-        reach,
-        offline,
-        namespaces);
+        name, topic, words, plant, control, attempt, proof, anyone, root, reach, offline, need);
   }
 
   Probe whereOffline() {
     return new Probe(
-        name,
-        topic,
-        words,
-        plant,
-        control,
-        attempt,
-        proof,
-        floor,
-        rootFloor,
-        reach,
-        true,
-        namespaces);
+        name, topic, words, plant, control, attempt, proof, floor, rootFloor, reach, true, need);
   }
 
-  Probe whereNamespaces() {
+  Probe whereNeeded(Need what) {
     return new Probe(
-        name, topic, words, plant, control, attempt, proof, floor, rootFloor, reach, offline, true);
+        name, topic, words, plant, control, attempt, proof, floor, rootFloor, reach, offline, what);
   }
 }

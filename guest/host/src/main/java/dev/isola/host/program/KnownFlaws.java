@@ -25,6 +25,10 @@ public final class KnownFlaws {
               Flaw.fixedIn(
                   List.of("CVE-2025-31133", "CVE-2025-52565", "CVE-2025-52881"), "1.2.8", "1.3.3"),
               Flaw.fixedIn("CVE-2026-41579", "1.3.6", "1.4.3")),
+          "dockerd",
+          List.of(
+              Flaw.fixedIn("CVE-2022-24769", "20.10.14"),
+              Flaw.fixedIn("CVE-2022-36109", "20.10.18")),
           "podman",
           List.of(Flaw.fixedIn("CVE-2026-55686", "5.7.1").since("3.0.0")),
           "skopeo",

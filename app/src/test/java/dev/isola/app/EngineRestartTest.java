@@ -1,0 +1,197 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.engine.Engine;
+import dev.isola.engine.Log;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.Machine;
+import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.registry.Registry;
+import dev.isola.engine.selection.Request;
+import dev.isola.provider.docker.DockerProviderFactory;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.Ledgers;
+import dev.isola.testing.Scratch;
+import dev.isola.testing.engine.OwnEngine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A container engine that is killed under running sandboxes, as Isola's own engine sees it. */
+@Timeout(600)
+class EngineRestartTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** Twenty in {@code ./check --long}. */
+  private static final int SANDBOXES = Boolean.getBoolean("isola.long") ? 20 : 2;
+
+  @BeforeEach
+  void needsAnEngine() {
+    OwnEngine.Kind.DOCKER.missing().ifPresent(why -> Assumptions.abort("NOT RUN: " + why));
+  }
+
+  /** Isola's engine with its ledger, on one container engine. */
+  private record House(Ledger ledger, Registry registry, HealthMonitor health, Engine engine)
+      implements AutoCloseable {
+    static House open(Scratch data, OwnEngine containers) throws IOException {
+      Files.createDirectories(data.path().resolve("docker"));
+      InstantSource clock = InstantSource.system();
+      Log log = Log.ofPlatform();
+      Config config =
+          ConfigReader.read(
+                  new Sources(
+                      new Machine(64_000, 64, data.path()),
+                      Optional.empty(),
+                      Map.of(),
+                      List.of(
+                          new FlagValue("--set", "providers.docker.host", containers.host()),
+                          new FlagValue("--set", "reconcile.interval", "1h"),
+                          new FlagValue("--set", "shutdown", "leave")),
+                      List.of("docker")))
+              .orThrow();
+      Registry registry =
+          Registry.open(
+              List.of(new DockerProviderFactory()),
+              config.providers(),
+              name ->
+                  new ProviderContext(new InstanceId("restarts"), data.path().resolve(name), clock),
+              clock,
+              log);
+      HealthMonitor health =
+          HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
+      Ledger ledger = Ledgers.open(LedgerConfig.in(data.path().resolve("ledger")));
+      return new House(
+          ledger, registry, health, Engine.open(config, ledger, registry, health, clock, log));
+    }
+
+    List<SandboxId> create() {
+      List<SandboxId> made = new ArrayList<>();
+      for (int i = 0; i < SANDBOXES; i++) {
+        SandboxSpec spec =
+            SandboxSpec.builder(SandboxId.random(new SecureRandom()))
+                .ttl(Duration.ofMinutes(30))
+                .startupTimeout(PATIENCE)
+                .build();
+        SandboxId id = engine.create(Order.of(Request.of(spec, "docker"))).entry().id();
+        engine.sandbox(id).run(Command.shell("echo " + id + " > mine"));
+        made.add(id);
+      }
+      return made;
+    }
+
+    SandboxState state(SandboxId id) {
+      return engine.entry(id).state();
+    }
+
+    @Override
+    public void close() {
+      engine.close();
+      health.close();
+      registry.close();
+      ledger.close();
+    }
+  }
+
+  private static void works(House house, SandboxId id) {
+    assertThat(house.engine().sandbox(id).run(Command.shell("cat mine")).stdout().text())
+        .isEqualTo(id + "\n");
+  }
+
+  @Test
+  void withLiveRestoreAllAreReattachedWhenADeadEngineIsBack() throws IOException {
+    try (Scratch data = Scratch.make("isola-");
+        OwnEngine containers = OwnEngine.docker(false, "--live-restore")) {
+      List<SandboxId> all;
+      try (House house = House.open(data, containers)) {
+        all = house.create();
+        List<Execution> running = new ArrayList<>();
+        for (SandboxId id : all) {
+          running.add(house.engine().sandbox(id).start(Command.shell("sleep 1000")));
+        }
+        containers.die();
+        all.forEach(id -> works(house, id)); // their sockets do not lead through it
+        containers.comeBack();
+        for (int i = 0; i < all.size(); i++) {
+          works(house, all.get(i));
+          assertThat(house.state(all.get(i))).isEqualTo(SandboxState.RUNNING);
+          try (Execution waiting = running.get(i)) {
+            assertThat(waiting.await(Duration.ofMillis(10))).isEmpty();
+            waiting.kill();
+          }
+        }
+        containers.die();
+      }
+      containers.comeBack();
+      // And by the next server, which knows of them only by the ledger.
+      try (House house = House.open(data, containers)) {
+        for (SandboxId id : all) {
+          works(house, id);
+          house.engine().destroy(id, Destroy.FORCE);
+          assertThat(house.state(id)).isEqualTo(SandboxState.DESTROYED);
+        }
+        assertThat(house.registry().get("docker").inventory()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void withoutItAllAreLostWithTheCauseAndNothingIsLeft() throws IOException {
+    try (Scratch data = Scratch.make("isola-");
+        OwnEngine containers = OwnEngine.docker(false);
+        House house = House.open(data, containers)) {
+      List<SandboxId> all = house.create();
+      List<Sandbox> held = all.stream().map(house.engine()::sandbox).toList();
+      Execution waiting = held.getFirst().start(Command.shell("sleep 1000"));
+      containers.die();
+      assertThat(house.state(all.getFirst()))
+          .as("nothing is said of them while nobody can be asked")
+          .isEqualTo(SandboxState.RUNNING);
+      containers.comeBack();
+      Awaitility.await("all are known to be lost, though the next look is an hour away")
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(all)
+                      .allSatisfy(
+                          id -> assertThat(house.state(id)).isEqualTo(SandboxState.DESTROYED)));
+      for (SandboxId id : all) {
+        assertThat(house.engine().entry(id).cause().orElse("")).startsWith("lost: its processes");
+      }
+      assertThat(waiting.await()).isInstanceOf(Exit.Lost.class);
+      assertThatThrownBy(() -> held.getFirst().run(Command.argv("true"))).isInstanceOf(Gone.class);
+      Awaitility.await("nothing is left")
+          .atMost(PATIENCE)
+          .until(() -> house.registry().get("docker").inventory().isEmpty());
+      assertThat(house.engine().promised().promised().memoryMb()).isZero();
+    }
+  }
+}

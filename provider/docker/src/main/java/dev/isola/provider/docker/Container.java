@@ -1,0 +1,68 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A container as the engine lists it.
+ *
+ * @param id the engine's
+ * @param name without the slash that the engine puts before it
+ * @param status the engine's word: created, running, paused, exited and so on
+ * @param since the engine's words on it, for people: how it ended, and when
+ */
+record Container(
+    String id,
+    String name,
+    String status,
+    String since,
+    Instant createdAt,
+    Map<String, String> labels) {
+
+  private static final int LONGEST = 100;
+
+  static Container listed(JsonNode node) {
+    Map<String, String> labels = new LinkedHashMap<>();
+    node.path("Labels")
+        .properties()
+        .forEach(e -> labels.put(e.getKey(), e.getValue().asString("")));
+    return new Container(
+        Json.text(node, "Id"),
+        node.path("Names").path(0).asString("").replaceFirst("^/", ""),
+        Json.text(node, "State"),
+        shortened(Json.text(node, "Status")),
+        Instant.ofEpochSecond(Json.number(node, "Created")),
+        labels);
+  }
+
+  private static String shortened(String text) {
+    return text.length() > LONGEST ? text.substring(0, LONGEST) : text;
+  }
+
+  /** Returns the sandbox it is; empty for one that only looks like ours. */
+  Optional<SandboxId> sandbox() {
+    String value = labels.getOrDefault(Labels.SANDBOX, "");
+    return SandboxId.isValid(value) ? Optional.of(new SandboxId(value)) : Optional.empty();
+  }
+
+  /**
+   * Returns the state of the sandbox. One whose agent ended by itself has ended; only one that was
+   * marked before is stopped.
+   */
+  SandboxState state() {
+    return switch (status) {
+      case "running" -> SandboxState.RUNNING;
+      case "paused" -> SandboxState.PAUSED;
+      case "removing", "stopping" -> SandboxState.TERMINATING;
+      default ->
+          name.endsWith(Labels.STOPPED) && !status.equals("dead")
+              ? SandboxState.STOPPED
+              : SandboxState.ERROR;
+    };
+  }
+}

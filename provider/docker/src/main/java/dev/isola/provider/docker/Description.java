@@ -1,0 +1,74 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What a provider of this folder says of itself. */
+record Description(Flavour flavour, Settings settings, SpecCheck check) {
+  private static final Set<Class<? extends Capability>> CAPABILITIES =
+      Set.of(
+          Attaching.class,
+          Terminals.class,
+          Watching.class,
+          PortDialing.class,
+          UsageReporting.class,
+          Renewing.class,
+          Pausing.class);
+
+  ProviderInfo of(Facts facts) {
+    return of(facts.limits(), new EngineCheck(flavour, settings).requirements(facts));
+  }
+
+  /** Returns what can be said while the engine does not answer. */
+  ProviderInfo without(Fault why) {
+    return of(
+        EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT),
+        List.of(new Requirement("container engine", true, false, why.what(), why.remedy())));
+  }
+
+  private ProviderInfo of(Set<LimitKind> limits, List<Requirement> requirements) {
+    return new ProviderInfo(
+        flavour.name(),
+        flavour.summary(),
+        ApiVersion.CURRENT,
+        flavour.isolation(),
+        capabilities(),
+        new SpecSupport(true, true, check.networks(), check.volumes(), enforced(limits)),
+        requirements,
+        "the engine kills the agent, whose pid namespace everything of the sandbox is in, and"
+            + " removes the container",
+        flavour.startup());
+  }
+
+  private Set<LimitKind> enforced(Set<LimitKind> limits) {
+    Set<LimitKind> kinds = EnumSet.copyOf(limits);
+    if (flavour.ownKernel()) {
+      kinds.remove(LimitKind.PROCESSES);
+    }
+    return kinds;
+  }
+
+  Set<Class<? extends Capability>> capabilities() {
+    Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
+    if (flavour.guest() == Flavour.Guest.GVISOR && !new Gvisor(settings).terminals()) {
+      given.remove(Terminals.class);
+    }
+    return given;
+  }
+}

@@ -1,0 +1,19 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+
+/** Makes the {@code docker-gvisor} provider. Its settings are in docs/providers/docker.md. */
+public final class DockerGvisorProviderFactory implements ProviderFactory {
+  @Override
+  public String name() {
+    return Flavour.DOCKER_GVISOR.name();
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    return EngineProviders.of(Flavour.DOCKER_GVISOR, config, context);
+  }
+}

@@ -1,0 +1,142 @@
+package dev.isola.provider.docker;
+
+import dev.isola.link.InstalledProgram;
+import dev.isola.link.local.Turns;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.EngineHttp;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Require;
+import dev.isola.spi.spec.SandboxSpec;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sandboxes that are containers of an engine. The engine is the only truth: what there is and what
+ * state it is in is asked of it, by labels that every container bears, so any process of this
+ * instance finds, reaches and removes them all. Beside it there is only a folder with the agent's
+ * socket.
+ */
+final class DockerProvider implements Provider {
+  private final Flavour flavour;
+  private final Settings settings;
+  private final ProviderContext context;
+  private final Engine engine;
+  private final EngineState state;
+  private final InstalledProgram agent;
+  private final SpecCheck check;
+  private final Description description;
+  private final Turns turns = new Turns();
+  private final Ours ours;
+  private final Links links;
+  private final Removal removal;
+  private final Creation creation;
+  private final EnginePausing pausing;
+  private volatile @Nullable ProviderInfo info;
+
+  DockerProvider(Flavour flavour, Settings settings, ProviderContext context) {
+    this.flavour = flavour;
+    this.settings = settings;
+    this.context = context;
+    this.engine = new Engine(new EngineHttp(settings.address()));
+    this.state = new EngineState(engine);
+    this.agent = InstalledProgram.agent(context.dataFolder().resolve("bin"));
+    this.check =
+        new SpecCheck(
+            flavour.name(),
+            settings.address().local(),
+            settings.bridge().isPresent(),
+            flavour.ownKernel());
+    this.description = new Description(flavour, settings, check);
+    this.ours = new Ours(engine, context, flavour.name());
+    Keys keys = new Keys(context.dataFolder(), context.instance());
+    this.links =
+        new Links(engine, ours, keys, description, flavour.sockets(settings), turns, this::pausing);
+    this.removal = new Removal(engine, ours, links, turns, flavour.ownKernel());
+    this.creation =
+        new Creation(flavour, settings, engine, state, ours, keys, agent, links, removal);
+    this.pausing = new EnginePausing(engine, ours, links, creation, turns);
+  }
+
+  private Pausing pausing(SandboxId id) {
+    return pausing.of(id);
+  }
+
+  @Override
+  public ProviderInfo info() {
+    ProviderInfo known = info;
+    if (known != null) {
+      return known;
+    }
+    try {
+      Facts facts = state.facts();
+      known = description.of(facts);
+      info = known;
+      return known;
+    } catch (SandboxException e) { // not kept: the engine may come
+      return description.without(e.fault());
+    }
+  }
+
+  @Override
+  public Health health() {
+    Path data = context.dataFolder();
+    if (!Files.isDirectory(data) || !Files.isWritable(data)) {
+      return new Health.Unhealthy(
+          "the data folder " + data + " cannot be written",
+          "make it writable, or choose another with --data");
+    }
+    try {
+      agent.path();
+      return new EngineCheck(flavour, settings).health(state.now());
+    } catch (SandboxException e) {
+      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+    }
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    check.refuse(spec);
+    if (!spec.limits().required().isEmpty() || !spec.require().equals(Require.NOTHING)) {
+      info().refuseUnmet(spec);
+    }
+    return turns.take(spec.id(), () -> creation.create(spec));
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return turns.take(id, () -> ours.find(id).flatMap(links::attach));
+  }
+
+  @Override
+  public List<Sighting> inventory() {
+    return ours.inventory();
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {
+    turns.take(
+        id,
+        () -> {
+          removal.remove(id, Deadline.in(how.timeout()));
+          return id;
+        });
+  }
+
+  @Override
+  public void close() {
+    links.close();
+    engine.close();
+  }
+}

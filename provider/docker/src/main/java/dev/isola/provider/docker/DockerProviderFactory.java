@@ -1,0 +1,19 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+
+/** Makes the {@code docker} provider. Its settings are in docs/providers/docker.md. */
+public final class DockerProviderFactory implements ProviderFactory {
+  @Override
+  public String name() {
+    return Flavour.DOCKER.name();
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    return EngineProviders.of(Flavour.DOCKER, config, context);
+  }
+}

@@ -1,0 +1,304 @@
+package dev.isola.provider.docker;
+
+import dev.isola.provider.docker.http.Answer;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.EngineHttp;
+import dev.isola.provider.docker.http.EngineHttp.Upgrade;
+import dev.isola.provider.docker.http.Hijacked;
+import dev.isola.provider.docker.http.Request;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import tools.jackson.databind.JsonNode;
+
+/** The calls of the Engine API that sandboxes need. Each ends by its deadline. */
+final class Engine implements AutoCloseable {
+  /** How long the engine may take for an answer that costs it little. */
+  static final Duration QUICK = Duration.ofSeconds(10);
+
+  /** Podman asks the machine's packages who it is. */
+  private static final Duration SLOW = Duration.ofSeconds(30);
+
+  private static final int LONGEST_MESSAGE = 1000;
+  private static final long LOOK_AGAIN = Duration.ofMillis(10).toNanos();
+
+  private final EngineHttp http;
+
+  Engine(EngineHttp http) {
+    this.http = http;
+  }
+
+  EngineHttp http() {
+    return http;
+  }
+
+  static Deadline quick() {
+    return Deadline.in(QUICK);
+  }
+
+  void ping() {
+    need(http.ask(Request.get("/_ping"), quick()), "a ping");
+  }
+
+  JsonNode version() {
+    return json(Request.get("/version"), Deadline.in(SLOW));
+  }
+
+  JsonNode info() {
+    return json(Request.get("/info"), Deadline.in(SLOW));
+  }
+
+  /** Returns the containers, in whatever state, that bear all of these labels. */
+  List<Container> list(Map<String, String> labels) {
+    List<String> wanted =
+        labels.entrySet().stream().map(l -> l.getKey() + "=" + l.getValue()).toList();
+    JsonNode found =
+        json(
+            Request.get(
+                "/containers/json?all=1&filters=" + encoded(Json.text(Map.of("label", wanted)))),
+            quick());
+    List<Container> containers = new ArrayList<>();
+    for (JsonNode one : found) {
+      Container container = Container.listed(one);
+      // An engine that does not know the filter would show everybody's.
+      if (container.labels().entrySet().containsAll(labels.entrySet())) {
+        containers.add(container);
+      }
+    }
+    return containers;
+  }
+
+  /** Returns what the engine knows of a container; empty when there is none. */
+  Optional<JsonNode> inspect(String id) {
+    Answer answer = http.ask(Request.get("/containers/" + id + "/json"), quick());
+    return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "inspect"));
+  }
+
+  /** Makes a container and returns its id. */
+  String create(String name, Map<String, Object> wanted, Deadline deadline) {
+    Answer answer =
+        http.ask(Request.post("/containers/create?name=" + name, Json.of(wanted)), deadline);
+    if (answer.status() == 409) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "the engine has a container " + name + " already: " + message(answer),
+              "attach to the sandbox, destroy it, or use another id")
+          .exception();
+    }
+    return identity(Json.text(parsed(answer, "making the container"), "Id"));
+  }
+
+  /** What it calls a thing becomes part of paths. */
+  private String identity(String id) {
+    if (!id.matches("[0-9a-f]{12,64}")) {
+      throw nonsense("an id: '" + id + "'");
+    }
+    return id;
+  }
+
+  void start(String id, Deadline deadline) {
+    need(
+        http.ask(Request.post("/containers/" + id + "/start"), deadline), "starting the container");
+  }
+
+  void pause(String id) {
+    need(http.ask(Request.post("/containers/" + id + "/pause"), quick()), "pausing the container");
+  }
+
+  void unpause(String id) {
+    need(
+        http.ask(Request.post("/containers/" + id + "/unpause"), quick()),
+        "letting the container go on");
+  }
+
+  /** Lets it go on if it is frozen; that it is not, or is gone, is as good. */
+  void thaw(String id) {
+    http.ask(Request.post("/containers/" + id + "/unpause"), quick());
+  }
+
+  void rename(String id, String name) {
+    need(
+        http.ask(Request.post("/containers/" + id + "/rename?name=" + name), quick()),
+        "renaming the container");
+  }
+
+  /**
+   * Kills it. That it does not run is as good, and each engine says that in another way; whether it
+   * runs is asked after.
+   */
+  void kill(String id) {
+    http.ask(Request.post("/containers/" + id + "/kill"), quick());
+  }
+
+  /** Waits until it does not run; false when it still does at the deadline. */
+  boolean awaitStop(String id, Deadline deadline) {
+    while (inspect(id).filter(node -> Json.flag(node, "State", "Running")).isPresent()) {
+      if (deadline.over()) {
+        return false;
+      }
+      LockSupport.parkNanos(LOOK_AGAIN);
+    }
+    return true;
+  }
+
+  /**
+   * Removes it and its nameless volumes, whatever it does.
+   *
+   * @return false when somebody else is at it
+   */
+  boolean remove(String id, Deadline deadline) {
+    Answer answer = http.ask(Request.delete("/containers/" + id + "?force=1&v=1"), deadline);
+    if (answer.status() == 404) {
+      return true;
+    }
+    if (answer.status() == 409) {
+      return false;
+    }
+    need(answer, "removing the container");
+    return true;
+  }
+
+  /** Returns one reading of what it uses; empty where it does not run. */
+  Optional<JsonNode> stats(String id) {
+    Answer answer =
+        http.ask(Request.get("/containers/" + id + "/stats?stream=false&one-shot=true"), quick());
+    return answer.ok() ? Optional.of(parsed(answer, "stats")) : Optional.empty();
+  }
+
+  /** Takes hold of its standard input and output. */
+  Hijacked attach(String id, Deadline deadline) {
+    Request request =
+        Request.post("/containers/" + id + "/attach?stream=1&stdin=1&stdout=1&stderr=1");
+    return switch (http.upgrade(request, deadline)) {
+      case Upgrade.Given(Hijacked connection) -> connection;
+      case Upgrade.Refused(Answer answer) -> throw refused(answer, "attaching to the container");
+    };
+  }
+
+  /** Starts what leads to the agent's own socket; empty where the container does not run. */
+  Optional<Hijacked> bridge(String id, Deadline deadline) {
+    Answer made =
+        http.ask(
+            Request.post(
+                "/containers/" + id + "/exec",
+                Json.of(
+                    Json.object(
+                        "AttachStdin",
+                        true,
+                        "AttachStdout",
+                        true,
+                        "AttachStderr",
+                        false,
+                        "Tty",
+                        false,
+                        "User",
+                        "0:0",
+                        "WorkingDir",
+                        "/",
+                        "Cmd",
+                        List.of(ContainerPlan.AGENT, "--bridge", ContainerPlan.SOCKET)))),
+            deadline);
+    if (made.status() == 404 || made.status() == 409) {
+      return Optional.empty();
+    }
+    String exec = identity(Json.text(parsed(made, "reaching the agent"), "Id"));
+    Request start =
+        Request.post(
+            "/exec/" + exec + "/start", Json.of(Json.object("Detach", false, "Tty", false)));
+    return switch (http.upgrade(start, deadline)) {
+      case Upgrade.Given(Hijacked connection) -> Optional.of(connection);
+      case Upgrade.Refused(Answer answer) when answer.status() == 404 || answer.status() == 409 ->
+          Optional.empty();
+      case Upgrade.Refused(Answer answer) -> throw refused(answer, "reaching the agent");
+    };
+  }
+
+  /** Puts files into a container that was not started yet. */
+  void put(String id, byte[] archive, Deadline deadline) {
+    need(
+        http.ask(Request.put("/containers/" + id + "/archive?path=%2F", archive), deadline),
+        "putting the agent into the container");
+  }
+
+  /** Returns what the engine knows of an image; empty when it has none of that name. */
+  Optional<JsonNode> image(String name) {
+    Answer answer = http.ask(Request.get("/images/" + encoded(name) + "/json"), quick());
+    return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "the image"));
+  }
+
+  JsonNode json(Request request, Deadline deadline) {
+    return parsed(http.ask(request, deadline), request.path());
+  }
+
+  private JsonNode parsed(Answer answer, String what) {
+    need(answer, what);
+    try {
+      return Json.read(answer.body().toArray());
+    } catch (IOException e) {
+      throw nonsense("an answer to " + what + " that is not JSON");
+    }
+  }
+
+  private SandboxException nonsense(String what) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "what listens at " + http.address() + " gave " + what,
+            "see whether it is a container engine")
+        .exception();
+  }
+
+  void need(Answer answer, String what) {
+    if (!answer.ok() && answer.status() != 304) {
+      throw refused(answer, what);
+    }
+  }
+
+  /** Says what the engine said. What it has no room for may have room elsewhere or later. */
+  static SandboxException refused(Answer answer, String what) {
+    String message = message(answer);
+    String lower = message.toLowerCase(Locale.ROOT);
+    if (lower.contains("no space left") || lower.contains("disk quota exceeded")) {
+      return Fault.of(
+              ErrorCode.DISK_FULL,
+              "the engine has no space left for " + what + ": " + message,
+              "make room where it keeps its data (docker system df)")
+          .exception();
+    }
+    return Fault.of(
+            ErrorCode.SPAWN_FAILED,
+            "the engine refused " + what + " (" + answer.status() + "): " + message,
+            answer.status() >= 500 ? "see the engine's log" : "see what it says")
+        .with("status", Integer.toString(answer.status()))
+        .exception();
+  }
+
+  static String message(Answer answer) {
+    String text;
+    try {
+      text = Json.text(Json.read(answer.body().toArray()), "message");
+    } catch (IOException notJson) {
+      text = answer.text();
+    }
+    text = text.strip();
+    return text.length() > LONGEST_MESSAGE ? text.substring(0, LONGEST_MESSAGE) + "…" : text;
+  }
+
+  static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    http.close();
+  }
+}

@@ -1,0 +1,135 @@
+package dev.isola.provider.docker;
+
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.EngineHttp.Cancel;
+import dev.isola.provider.docker.http.Request;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.SandboxException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Listens to what the engine tells of this instance's containers, from the first sandbox on, so
+ * that one that is removed behind our back is known to be gone within a moment. When the engine
+ * goes away it is waited for, and what happened meanwhile is found out.
+ */
+final class EngineEvents implements AutoCloseable {
+  private static final int LONGEST_EVENT = 4 << 20; // a label has the boot record, up to 1 MiB
+  private static final Duration FOREVER = Duration.ofDays(365);
+  private static final long PAUSE = Duration.ofMillis(500).toNanos();
+
+  /** Told of the end of a sandbox. */
+  interface Listener {
+    void ended(SandboxId id, String name, String why);
+  }
+
+  private final Engine engine;
+  private final InstanceId instance;
+  private final Listener listener;
+  private final Runnable back;
+  private final AtomicBoolean following = new AtomicBoolean();
+  private volatile @Nullable Cancel current;
+  private volatile boolean closed;
+
+  /**
+   * @param back called when the engine is there, each time before it is listened to
+   */
+  EngineEvents(Engine engine, InstanceId instance, Listener listener, Runnable back) {
+    this.engine = engine;
+    this.instance = instance;
+    this.listener = listener;
+    this.back = back;
+  }
+
+  /** Begins to listen, unless it does already. */
+  void follow() {
+    if (!closed && following.compareAndSet(false, true)) {
+      Thread.ofVirtual().name("engine-events").start(this::run);
+    }
+  }
+
+  private void run() {
+    boolean again = false;
+    while (!closed) {
+      try (Cancel cancel = new Cancel()) {
+        current = cancel;
+        if (closed) {
+          return;
+        }
+        if (again) {
+          back.run();
+        }
+        again = true;
+        engine.http().stream(request(), Deadline.in(FOREVER), cancel, this::read);
+      } catch (SandboxException away) {
+        // It is tried again below; who needs the engine meanwhile is told by it.
+      }
+      if (!closed) {
+        LockSupport.parkNanos(PAUSE);
+      }
+    }
+  }
+
+  private Request request() {
+    return Request.get(
+        "/events?filters="
+            + Engine.encoded(
+                Json.text(
+                    Map.of(
+                        "type",
+                        List.of("container"),
+                        "event",
+                        List.of("die", "destroy"),
+                        "label",
+                        List.of(Labels.INSTANCE + "=" + instance)))));
+  }
+
+  /** Reads one event after the other; each is a line. */
+  private void read(InputStream in) throws IOException {
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    byte[] piece = new byte[8192];
+    for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
+      for (int i = 0; i < count; i++) {
+        if (piece[i] != '\n') {
+          line.write(piece[i]);
+        } else if (line.size() > 0) {
+          tell(Json.read(line.toByteArray()));
+          line.reset();
+        }
+      }
+      if (line.size() > LONGEST_EVENT) {
+        throw new IOException("an event longer than " + LONGEST_EVENT + " bytes");
+      }
+    }
+  }
+
+  private void tell(JsonNode event) {
+    JsonNode about = event.path("Actor").path("Attributes");
+    String id = Json.text(about, Labels.SANDBOX);
+    if (SandboxId.isValid(id) && Json.text(about, Labels.INSTANCE).equals(instance.value())) {
+      boolean removed = Json.text(event, "Action").equals("destroy");
+      listener.ended(
+          new SandboxId(id),
+          Json.text(about, "name"),
+          removed ? "its container was removed" : "its container ended");
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    Cancel listening = current;
+    if (listening != null) {
+      listening.close();
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package dev.isola.provider.docker;
+
+import dev.isola.link.AgentSandbox;
+import dev.isola.link.local.Turns;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * Pauses containers: in memory by the engine's own pause, to the file system by stopping and
+ * starting them. Which it is can be told from the engine alone, so any process of the instance sees
+ * the same: one that was stopped on purpose has another name.
+ */
+final class EnginePausing {
+  private static final Duration STOP = Duration.ofSeconds(5);
+
+  private final Engine engine;
+  private final Ours ours;
+  private final Links links;
+  private final Creation creation;
+  private final Turns turns;
+
+  EnginePausing(Engine engine, Ours ours, Links links, Creation creation, Turns turns) {
+    this.engine = engine;
+    this.ours = ours;
+    this.links = links;
+    this.creation = creation;
+    this.turns = turns;
+  }
+
+  Pausing of(SandboxId id) {
+    return new Of(id);
+  }
+
+  /** One sandbox's own view. */
+  private final class Of implements Pausing {
+    private final SandboxId id;
+
+    private Of(SandboxId id) {
+      this.id = id;
+    }
+
+    @Override
+    public Set<PauseKind> kinds() {
+      return EnumSet.allOf(PauseKind.class);
+    }
+
+    @Override
+    public void pause(PauseKind kind) {
+      turns.take(
+          id,
+          () -> {
+            if (kind == PauseKind.MEMORY) {
+              freeze(id, links.need(id));
+            } else {
+              stop(id, links.need(id));
+            }
+            return id;
+          });
+    }
+
+    @Override
+    public void resume() {
+      turns.take(
+          id,
+          () -> {
+            EnginePausing.this.resume(id, links.need(id));
+            return id;
+          });
+    }
+  }
+
+  private Container container(SandboxId id) {
+    return ours.find(id).orElseThrow(() -> Links.gone(id));
+  }
+
+  private void freeze(SandboxId id, AgentSandbox sandbox) {
+    if (sandbox.state() == SandboxState.PAUSED) {
+      return;
+    }
+    sandbox.state().to(SandboxState.PAUSED, id);
+    Container container = container(id);
+    sandbox.mark(SandboxState.PAUSED); // first, so that its silence is not taken for its end
+    try {
+      if (container.state() != SandboxState.PAUSED) {
+        engine.pause(container.id());
+      }
+    } catch (SandboxException e) {
+      sandbox.mark(SandboxState.RUNNING);
+      throw e;
+    }
+  }
+
+  private void stop(SandboxId id, AgentSandbox sandbox) {
+    if (sandbox.state() == SandboxState.STOPPED) {
+      return;
+    }
+    sandbox.state().to(SandboxState.STOPPED, id);
+    Container container = container(id);
+    // Marked first: one that stops without the mark has ended, and its files would go.
+    if (!container.name().endsWith(Labels.STOPPED)) {
+      engine.rename(container.id(), ours.name(id) + Labels.STOPPED);
+    }
+    sandbox.stop();
+    if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
+      engine.kill(container.id());
+      if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
+        throw failed(id, "stopped", "it does not end");
+      }
+    }
+  }
+
+  private void resume(SandboxId id, AgentSandbox sandbox) {
+    Container container = container(id);
+    switch (container.state()) {
+      case PAUSED -> engine.unpause(container.id());
+      case STOPPED -> bootAgain(id, container);
+      case RUNNING -> {} // another process was first, or it never rested
+      case CREATING, ERROR, TERMINATING, DESTROYED -> throw Links.gone(id);
+    }
+    if (sandbox.state() != SandboxState.RUNNING) {
+      sandbox.mark(SandboxState.RUNNING);
+      sandbox.ping();
+    }
+    if (container.state() == SandboxState.STOPPED) {
+      try {
+        creation.verifyAgain(container, sandbox);
+      } catch (SandboxException e) {
+        stop(id, sandbox); // nothing runs in it unless it is known to be isolated
+        throw e;
+      }
+    }
+    if (container.name().endsWith(Labels.STOPPED)) {
+      engine.rename(container.id(), ours.name(id));
+    }
+  }
+
+  private void bootAgain(SandboxId id, Container container) {
+    try {
+      creation.bootAgain(container, id, Deadline.in(SandboxSpec.DEFAULT_STARTUP_TIMEOUT));
+    } catch (IOException e) {
+      engine.kill(container.id());
+      throw failed(id, "booted again", String.valueOf(e.getMessage()));
+    } catch (SandboxException e) {
+      engine.kill(container.id()); // nothing runs in it unless it can be reached
+      throw e;
+    }
+  }
+
+  private static SandboxException failed(SandboxId id, String what, String why) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "sandbox " + id + " cannot be " + what + ": " + why,
+            "try again, or destroy it")
+        .sandbox(id)
+        .exception();
+  }
+}

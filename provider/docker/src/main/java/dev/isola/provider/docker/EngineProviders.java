@@ -1,0 +1,22 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import java.nio.file.Path;
+
+/** Puts a provider together. */
+final class EngineProviders {
+  private EngineProviders() {}
+
+  static Provider of(Flavour flavour, ProviderConfig config, ProviderContext context) {
+    return new DockerProvider(
+        flavour,
+        Settings.of(config, new EngineAddresses(flavour, config, System.getenv(), home()).find()),
+        context);
+  }
+
+  private static Path home() {
+    return Path.of(System.getProperty("user.home", "/"));
+  }
+}

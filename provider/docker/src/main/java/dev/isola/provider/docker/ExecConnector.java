@@ -1,0 +1,96 @@
+package dev.isola.provider.docker;
+
+import dev.isola.link.AgentAbsentException;
+import dev.isola.link.AgentChannel;
+import dev.isola.link.AgentConnector;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.Hijacked;
+import dev.isola.spi.error.SandboxException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/**
+ * Reaches an agent whose socket is not one of this machine: the engine starts a process in the
+ * container that joins its standard input and output to the socket. One connection costs an exec of
+ * the engine's; commands then cost what they cost elsewhere.
+ */
+record ExecConnector(Engine engine, String container) implements AgentConnector {
+  @Override
+  public AgentChannel open(Duration timeout) throws IOException {
+    try {
+      return new ExecChannel(
+          engine
+              .bridge(container, Deadline.in(timeout))
+              .orElseThrow(() -> new AgentAbsentException("the container does not run", null)));
+    } catch (SandboxException e) {
+      throw new IOException(e.fault().what(), e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "exec in " + container;
+  }
+
+  /** The engine's stream: what goes in is plain, what comes out is in frames. */
+  private static final class ExecChannel implements AgentChannel {
+    private static final int HEADER = 8;
+    private static final int STDOUT = 1;
+    private static final int PIECE = 64 * 1024;
+
+    private final Hijacked stdio;
+    private final InputStream in;
+    private final byte[] piece = new byte[PIECE];
+    private long left;
+
+    private ExecChannel(Hijacked stdio) {
+      this.stdio = stdio;
+      this.in = stdio.in();
+    }
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+      while (left == 0) {
+        byte[] header = in.readNBytes(HEADER);
+        if (header.length < HEADER) {
+          return -1;
+        }
+        left = ByteBuffer.wrap(header, 4, 4).getInt() & 0xffffffffL;
+        if (header[0] != STDOUT) {
+          in.skipNBytes(left);
+          left = 0;
+        }
+      }
+      int count = in.read(piece, 0, (int) Math.min(left, Math.min(PIECE, target.remaining())));
+      if (count < 0) {
+        throw new EOFException("the engine ended in the middle of a frame");
+      }
+      target.put(piece, 0, count);
+      left -= count;
+      return count;
+    }
+
+    @Override
+    public void write(ByteBuffer source) throws IOException {
+      stdio.write(source);
+    }
+
+    @Override
+    public boolean delimited() {
+      return true;
+    }
+
+    @Override
+    public boolean parks() {
+      return true;
+    }
+
+    @Override
+    public void close() {
+      stdio.close();
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package dev.isola.provider.docker;
+
+import dev.isola.host.program.Flaw;
+import dev.isola.host.program.KnownFlaws;
+import dev.isola.host.program.Origin;
+import dev.isola.host.program.Version;
+import dev.isola.spi.spec.LimitKind;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What an engine says of itself.
+ *
+ * @param remaps whether root of a container is nobody on the host (userns-remap, rootless)
+ * @param kernel the host's
+ * @param runtimes by the names that a container may ask for
+ * @param processes how many a user of this machine may have; empty where nobody says
+ * @param flaws in words, of the parts that have any and do not come from a distribution
+ * @param notes on parts that have flaws by their number, but come from a distribution
+ */
+record Facts(
+    String version,
+    boolean podman,
+    boolean rootless,
+    boolean remaps,
+    String kernel,
+    String architecture,
+    Set<String> runtimes,
+    Set<LimitKind> limits,
+    OptionalLong processes,
+    List<String> flaws,
+    List<String> notes) {
+
+  private static final Pattern PROCESSES = Pattern.compile("^Max processes +\\S+ +(\\d{1,9}) ");
+
+  /**
+   * Where what a sandbox writes can be told from its image by the time of its last change; others
+   * copy the image.
+   */
+  private static final Set<String> LAYERED = Set.of("overlay", "overlay2");
+
+  private static final Pattern RUNTIME = Pattern.compile("OCI Runtime \\((\\w+)\\)");
+
+  /**
+   * @param packaged whether its program is one that a distribution brought, which Podman does not
+   *     say
+   */
+  static Facts of(JsonNode version, JsonNode info, boolean packaged) {
+    boolean podman = false;
+    List<String> flaws = new ArrayList<>();
+    List<String> notes = new ArrayList<>();
+    for (JsonNode part : version.path("Components")) {
+      String name = Json.text(part, "Name");
+      podman |= name.startsWith("Podman");
+      String said = part + (packaged && name.startsWith("Podman") ? "+ds" : "");
+      judge(program(name), Json.text(part, "Version"), said, flaws, notes);
+    }
+    Set<String> options = new TreeSet<>();
+    info.path("SecurityOptions").forEach(option -> options.add(option.asString("")));
+    boolean rootless = options.contains("name=rootless");
+    Set<String> runtimes = new TreeSet<>();
+    info.path("Runtimes").properties().forEach(runtime -> runtimes.add(runtime.getKey()));
+    return new Facts(
+        Json.text(version, "Version"),
+        podman,
+        rootless,
+        rootless || options.contains("name=userns"),
+        Json.text(info, "KernelVersion"),
+        Json.text(info, "Architecture"),
+        runtimes,
+        limits(info),
+        ownProcesses(),
+        flaws,
+        notes);
+  }
+
+  /** Returns the name by which holes are known. */
+  private static String program(String component) {
+    Matcher runtime = RUNTIME.matcher(component);
+    if (runtime.matches()) {
+      return runtime.group(1);
+    }
+    return switch (component) {
+      case "Engine" -> "dockerd";
+      case "Podman Engine" -> "podman";
+      default -> component;
+    };
+  }
+
+  private static void judge(
+      String program, String version, String said, List<String> flaws, List<String> notes) {
+    Optional<Version> found = Version.find(version);
+    if (found.isEmpty()) {
+      return;
+    }
+    List<Flaw> has =
+        KnownFlaws.of(program).stream().filter(flaw -> flaw.in(found.get(), false)).toList();
+    if (has.isEmpty()) {
+      return;
+    }
+    String names = String.join(", ", has.stream().flatMap(flaw -> flaw.names().stream()).toList());
+    String text = program + " " + found.get() + " has " + names;
+    if (Origin.distributed(said)) {
+      notes.add(
+          text
+              + " by its number ("
+              + has.getLast().remedy()
+              + " mended it); the distribution that built it may have done so before");
+    } else {
+      flaws.add(text + "; install " + has.getLast().remedy() + " or newer");
+    }
+  }
+
+  private static OptionalLong ownProcesses() {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/limits"))) {
+      return lines
+          .map(PROCESSES::matcher)
+          .filter(Matcher::find)
+          .mapToLong(found -> Long.parseLong(found.group(1)))
+          .findFirst();
+    } catch (IOException | UncheckedIOException unknown) {
+      return OptionalLong.empty();
+    }
+  }
+
+  /** What is not enforced by the engine is enforced by the agent, or not at all. */
+  private static Set<LimitKind> limits(JsonNode info) {
+    Set<LimitKind> kinds = EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
+    if (LAYERED.contains(Json.text(info, "Driver"))) {
+      kinds.add(LimitKind.DISK);
+    }
+    if (Json.flag(info, "MemoryLimit")) {
+      kinds.add(LimitKind.MEMORY);
+    }
+    if (Json.flag(info, "CpuCfsQuota")) {
+      kinds.add(LimitKind.CPU);
+    }
+    if (Json.flag(info, "PidsLimit")) {
+      kinds.add(LimitKind.PROCESSES);
+    }
+    return kinds;
+  }
+
+  /** Returns the first of these runtimes that the engine has. */
+  Optional<String> runtime(List<String> names) {
+    return names.stream().filter(runtimes::contains).findFirst();
+  }
+}

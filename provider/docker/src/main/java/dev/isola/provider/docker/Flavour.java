@@ -1,0 +1,87 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.Isolation;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What distinguishes the providers of this folder: whose engine, and which runtime.
+ *
+ * @param runtimes the names under which an engine may know the runtime, the usual one first; empty
+ *     takes whatever is the engine's own choice
+ */
+record Flavour(
+    String name,
+    String summary,
+    Isolation isolation,
+    Kind engine,
+    Guest guest,
+    List<String> runtimes,
+    Duration startup) {
+
+  enum Kind {
+    DOCKER,
+    PODMAN
+  }
+
+  /** What a sandbox sees as its kernel, by which the runtime is known. */
+  enum Guest {
+    HOST_KERNEL,
+    GVISOR,
+    VIRTUAL_MACHINE
+  }
+
+  static final Flavour DOCKER =
+      new Flavour(
+          "docker",
+          "containers of Docker's engine",
+          Isolation.CONTAINER,
+          Kind.DOCKER,
+          Guest.HOST_KERNEL,
+          List.of(),
+          Duration.ofMillis(400));
+
+  static final Flavour PODMAN =
+      new Flavour(
+          "podman",
+          "containers of Podman, through its service",
+          Isolation.CONTAINER,
+          Kind.PODMAN,
+          Guest.HOST_KERNEL,
+          List.of(),
+          Duration.ofMillis(600));
+
+  static final Flavour DOCKER_GVISOR =
+      new Flavour(
+          "docker-gvisor",
+          "a kernel of its own in user space, by gVisor as a runtime of Docker's engine",
+          Isolation.KERNEL,
+          Kind.DOCKER,
+          Guest.GVISOR,
+          List.of("runsc", "gvisor", "io.containerd.runsc.v1"),
+          Duration.ofMillis(800));
+
+  static final Flavour KATA =
+      new Flavour(
+          "kata",
+          "a virtual machine of its own, by Kata Containers as a runtime of Docker's engine",
+          Isolation.VM,
+          Kind.DOCKER,
+          Guest.VIRTUAL_MACHINE,
+          List.of(
+              "kata", "kata-runtime", "io.containerd.kata.v2", "kata-qemu", "kata-clh", "kata-fc"),
+          Duration.ofSeconds(3));
+
+  /**
+   * Tells whether another kernel than the host's is inside: then the agent's socket cannot be one
+   * of the host's, and the host cannot count processes.
+   */
+  boolean ownKernel() {
+    return guest != Guest.HOST_KERNEL;
+  }
+
+  /** Tells whether the agent's socket is one of this machine. */
+  boolean sockets(Settings settings) {
+    return settings.hostSockets() && !ownKernel();
+  }
+}

@@ -1,0 +1,52 @@
+package dev.isola.provider.docker;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The image a sandbox is made from.
+ *
+ * @param id the engine's, so that a name that moves on meanwhile changes nothing
+ * @param mounts what is mounted to make it whole: the host's folders, where the image is its root
+ */
+record ImageChoice(
+    String id,
+    Map<String, String> env,
+    Optional<String> user,
+    Optional<String> workdir,
+    List<Map<String, Object>> mounts) {
+
+  static ImageChoice of(JsonNode inspected) {
+    JsonNode config = inspected.path("Config");
+    Map<String, String> env = new LinkedHashMap<>();
+    for (JsonNode variable : config.path("Env")) {
+      String text = variable.asString("");
+      int equals = text.indexOf('=');
+      if (equals > 0 && text.indexOf('\0') < 0) {
+        env.put(text.substring(0, equals), text.substring(equals + 1));
+      }
+    }
+    return new ImageChoice(
+        Json.text(inspected, "Id"),
+        env,
+        some(Json.text(config, "User")),
+        some(Json.text(config, "WorkingDir")).filter(folder -> !folder.equals("/")),
+        List.of());
+  }
+
+  private static Optional<String> some(String text) {
+    return Optional.of(text).filter(one -> !one.isEmpty());
+  }
+
+  /** Returns it with what Isola knows of it, and the engine was not told. */
+  ImageChoice as(Map<String, String> variables, Optional<String> who, Optional<String> where) {
+    return new ImageChoice(id, variables, who, where, mounts);
+  }
+
+  ImageChoice with(List<Map<String, Object>> more) {
+    return new ImageChoice(id, env, user, workdir, more);
+  }
+}

@@ -1,0 +1,180 @@
+package dev.isola.provider.docker;
+
+import dev.isola.link.AgentConnector;
+import dev.isola.link.AgentSandbox;
+import dev.isola.link.LinkOptions;
+import dev.isola.link.UnixSocketConnector;
+import dev.isola.link.local.Turns;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Exit;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * The agents that this process has a link to, and what becomes of a link when its container ends.
+ */
+final class Links implements AutoCloseable {
+  private final Engine engine;
+  private final Ours ours;
+  private final Keys keys;
+  private final Description description;
+  private final boolean sockets;
+  private final Turns turns;
+  private final Function<SandboxId, Pausing> pausing;
+  private final EngineEvents events;
+  private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
+
+  /**
+   * @param sockets whether an agent's socket is one of this machine
+   */
+  Links(
+      Engine engine,
+      Ours ours,
+      Keys keys,
+      Description description,
+      boolean sockets,
+      Turns turns,
+      Function<SandboxId, Pausing> pausing) {
+    this.engine = engine;
+    this.ours = ours;
+    this.keys = keys;
+    this.description = description;
+    this.sockets = sockets;
+    this.turns = turns;
+    this.pausing = pausing;
+    this.events =
+        new EngineEvents(engine, ours.context().instance(), this::ended, this::lookAround);
+  }
+
+  /** Returns a link to a sandbox that was just booted. */
+  AgentSandbox make(SandboxId id, String container, Optional<Duration> timeout) {
+    AgentSandbox sandbox = sandbox(id, container, timeout);
+    attached.put(id, sandbox);
+    events.follow();
+    sandbox.connect();
+    return sandbox;
+  }
+
+  /** Returns the sandbox that a container is; empty when it has ended. */
+  Optional<Sandbox> attach(Container container) {
+    SandboxId id = container.sandbox().orElseThrow();
+    SandboxState now = container.state();
+    if (now == SandboxState.ERROR || now == SandboxState.TERMINATING) {
+      forget(id, "its container is " + container.status());
+      return Optional.empty();
+    }
+    AgentSandbox before = attached.get(id);
+    if (before != null && before.state() != SandboxState.DESTROYED) {
+      return Optional.of(before);
+    }
+    AgentSandbox sandbox = sandbox(id, container.id(), Labels.timeout(container.labels()));
+    sandbox.mark(now);
+    try {
+      if (now == SandboxState.RUNNING) {
+        sandbox.ping();
+      }
+    } catch (Gone e) {
+      sandbox.close();
+      return Optional.empty();
+    }
+    attached.put(id, sandbox);
+    events.follow();
+    return Optional.of(sandbox);
+  }
+
+  /** Somebody ended it, behind our back or not; one that was stopped on purpose bears the mark. */
+  private void ended(SandboxId id, String name, String why) {
+    AgentSandbox sandbox = attached.get(id);
+    boolean stopped = name.endsWith(Labels.STOPPED) && !why.contains("removed");
+    if (sandbox != null && !stopped) {
+      attached.remove(id, sandbox);
+      sandbox.markDestroyed(why);
+      sandbox.close();
+    }
+  }
+
+  /** The engine was away, and what happened meanwhile was not heard. */
+  private void lookAround() {
+    Map<SandboxId, Container> there = ours.all();
+    for (SandboxId id : List.copyOf(attached.keySet())) {
+      Container container = there.get(id);
+      if (container == null || container.state() == SandboxState.ERROR) {
+        // One that is being made this moment is left to who makes it.
+        turns.takeIfFree(
+            id, () -> ended(id, ours.name(id), "its container ended while the engine was away"));
+      }
+    }
+  }
+
+  void forget(SandboxId id, String why) {
+    AgentSandbox before = attached.remove(id);
+    if (before != null) {
+      before.markDestroyed(why);
+      before.close();
+    }
+  }
+
+  private AgentSandbox sandbox(SandboxId id, String container, Optional<Duration> timeout) {
+    return AgentSandbox.builder(id, connector(id, container), keys.agent(id))
+        .capabilities(description.capabilities())
+        .extra(Map.of(Pausing.class, pausing.apply(id)))
+        .usage(inside -> new EngineUsage(engine, container, inside))
+        .causeOfDeath(() -> causeOfDeath(container))
+        .commandTimeout(timeout)
+        .options(LinkOptions.DEFAULT)
+        .build();
+  }
+
+  private AgentConnector connector(SandboxId id, String container) {
+    return sockets
+        ? new UnixSocketConnector(ours.folder(id).socket())
+        : new ExecConnector(engine, container);
+  }
+
+  /** The engine says so also of one in which only a command was killed; then it still runs. */
+  private Optional<Exit> causeOfDeath(String container) {
+    try {
+      return engine
+          .inspect(container)
+          .map(node -> node.path("State"))
+          .filter(end -> !Json.flag(end, "Running") && Json.flag(end, "OOMKilled"))
+          .filter(end -> Json.number(end, "ExitCode") == 137)
+          .map(end -> new Exit.OutOfMemory());
+    } catch (SandboxException nobodyToAsk) {
+      return Optional.empty();
+    }
+  }
+
+  AgentSandbox need(SandboxId id) {
+    AgentSandbox sandbox = attached.get(id);
+    if (sandbox == null || sandbox.state() == SandboxState.DESTROYED) {
+      throw gone(id);
+    }
+    return sandbox;
+  }
+
+  static SandboxException gone(SandboxId id) {
+    return Fault.of(
+            ErrorCode.SANDBOX_DESTROYED, "sandbox " + id + " is gone", "create a new sandbox")
+        .sandbox(id)
+        .exception();
+  }
+
+  @Override
+  public void close() {
+    events.close();
+    attached.values().forEach(AgentSandbox::close);
+    attached.clear();
+  }
+}

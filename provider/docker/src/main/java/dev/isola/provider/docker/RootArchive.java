@@ -1,0 +1,66 @@
+package dev.isola.provider.docker;
+
+import dev.isola.host.image.Image;
+import dev.isola.host.launch.HostProgram;
+import dev.isola.provider.docker.http.Request;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The root of one of Isola's own images as an archive, made while it is sent. */
+record RootArchive(Image image) implements Request.Body {
+  @Override
+  public String type() {
+    return "application/x-tar";
+  }
+
+  @Override
+  public long length() {
+    return -1;
+  }
+
+  @Override
+  public void writeTo(OutputStream out) throws IOException {
+    Process tar =
+        new ProcessBuilder(words())
+            .redirectInput(Path.of("/dev/null").toFile())
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      tar.getInputStream().transferTo(out);
+      int status = tar.waitFor();
+      if (status != 0) {
+        throw new IOException("tar ended with " + status + " in " + image.rootfs());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the image was sent", e);
+    } finally {
+      tar.destroyForcibly();
+    }
+  }
+
+  private List<String> words() {
+    HostProgram program =
+        HostProgram.find("tar")
+            .orElseThrow(
+                () ->
+                    Fault.of(
+                            ErrorCode.PROVIDER_UNAVAILABLE,
+                            "the image " + image.name() + " cannot be sent without the program tar",
+                            "install it (apt-get install tar)")
+                        .exception());
+    List<String> words =
+        new ArrayList<>(List.of(program.path().toString(), "--create", "--numeric-owner"));
+    if (!image
+        .ownersKept()) { // all files are the server's here, and root's where they are unpacked
+      words.addAll(List.of("--owner=0", "--group=0"));
+    }
+    words.addAll(List.of("--directory", image.rootfs().toString(), "."));
+    return words;
+  }
+}

@@ -1,0 +1,56 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
+import dev.isola.spi.spec.Volume;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** What a container engine can give, and the refusal of the rest, by name. */
+record SpecCheck(String provider, boolean local, boolean bridge, boolean ownKernel) {
+  void refuse(SandboxSpec spec) {
+    if (local) {
+      SpecValidation.refuse(SpecValidation.hostViolations(spec));
+    }
+    unlessAllowed(spec.gpus() == 0, "gpus");
+    unlessAllowed(local || spec.workspacePath().isEmpty(), "a workspacePath on another machine");
+    unlessAllowed(
+        spec.volumes().stream().allMatch(volume -> volumes().contains(volume.type())),
+        "volumes of type bind on another machine");
+    unlessAllowed(
+        ContainerPlan.mode(spec) != NetworkMode.BRIDGE || bridge,
+        "network mode bridge, unless its setting bridge names a network of the engine");
+    unlessAllowed(networks().contains(ContainerPlan.mode(spec)), "network mode host");
+    unlessAllowed(
+        !spec.limits().required().contains(LimitKind.BANDWIDTH),
+        "enforcing the limit of bandwidth");
+    unlessAllowed(spec.network().allowDomains().isEmpty(), "network.allowDomains");
+    unlessAllowed(spec.network().blockDomains().isEmpty(), "network.blockDomains");
+  }
+
+  Set<NetworkMode> networks() {
+    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE);
+    if (!ownKernel) { // such a kernel has a network of its own, whatever the engine is told
+      modes.add(NetworkMode.HOST);
+    }
+    if (bridge) {
+      modes.add(NetworkMode.BRIDGE);
+    }
+    return modes;
+  }
+
+  Set<Volume.Type> volumes() {
+    return local
+        ? EnumSet.allOf(Volume.Type.class)
+        : EnumSet.of(Volume.Type.VOLUME, Volume.Type.TMPFS);
+  }
+
+  private void unlessAllowed(boolean allowed, String what) {
+    if (!allowed) {
+      throw Capability.unsupported(provider, what);
+    }
+  }
+}

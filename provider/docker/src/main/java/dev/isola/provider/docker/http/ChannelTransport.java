@@ -1,0 +1,48 @@
+package dev.isola.provider.docker.http;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+
+/** A connection over a socket without encryption. */
+record ChannelTransport(SocketChannel channel) implements Transport {
+  @Override
+  public int read(ByteBuffer target) throws IOException {
+    return channel.read(target);
+  }
+
+  @Override
+  public void write(ByteBuffer source) throws IOException {
+    while (source.hasRemaining()) {
+      channel.write(source);
+    }
+  }
+
+  @Override
+  public void shutdownOutput() throws IOException {
+    channel.shutdownOutput();
+  }
+
+  @Override
+  public boolean stale() {
+    try {
+      channel.configureBlocking(false);
+      try {
+        return channel.read(ByteBuffer.allocate(1)) != 0;
+      } finally {
+        channel.configureBlocking(true);
+      }
+    } catch (IOException gone) {
+      return true;
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+    } catch (IOException ignored) {
+      // Nothing is left to do with a socket that cannot even be closed.
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.isola.provider.docker.http;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+
+/** A body whose length is not known before its end. A body that failed is left without one. */
+final class ChunkedOutput extends BufferedOutputStream {
+  private static final int PIECE = 64 * 1024;
+
+  ChunkedOutput(OutputStream out) {
+    super(new Pieces(out), PIECE);
+  }
+
+  /** Says that it is whole. */
+  void end() throws IOException {
+    flush();
+    ((Pieces) out).end();
+  }
+
+  private static final class Pieces extends OutputStream {
+    private final OutputStream out;
+
+    private Pieces(OutputStream out) {
+      this.out = out;
+    }
+
+    @Override
+    public void write(int b) throws IOException {
+      write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] content, int from, int length) throws IOException {
+      if (length > 0) { // nothing would be the end
+        out.write((Integer.toHexString(length) + "\r\n").getBytes(ISO_8859_1));
+        out.write(content, from, length);
+        out.write("\r\n".getBytes(ISO_8859_1));
+      }
+    }
+
+    private void end() throws IOException {
+      out.write("0\r\n\r\n".getBytes(ISO_8859_1));
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package dev.isola.provider.docker.http;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.Path;
+import java.util.Optional;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+
+/** Where an engine listens. */
+public sealed interface EngineAddress {
+  /** Returns a connection that was just made. Blocks until it is there; the caller has a timer. */
+  Transport connect(Opening opening) throws IOException;
+
+  /** Tells whether the engine sees the folders of this machine. */
+  boolean local();
+
+  /** Takes what must be closed to cut a connecting short. */
+  interface Opening {
+    void opened(AutoCloseable socket);
+  }
+
+  /** A unix socket of this machine. */
+  record Unix(Path path) implements EngineAddress {
+    @Override
+    public Transport connect(Opening opening) throws IOException {
+      SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+      opening.opened(channel);
+      try {
+        channel.connect(UnixDomainSocketAddress.of(path));
+        return new ChannelTransport(channel);
+      } catch (IOException | RuntimeException e) {
+        channel.close();
+        throw e;
+      }
+    }
+
+    @Override
+    public boolean local() {
+      return true;
+    }
+
+    @Override
+    public String toString() {
+      return "unix://" + path;
+    }
+  }
+
+  /**
+   * A TCP port, which may be of another machine.
+   *
+   * @param tls empty for a connection that everybody on the way can read and use
+   */
+  record Tcp(String host, int port, Optional<SSLContext> tls) implements EngineAddress {
+    @Override
+    public Transport connect(Opening opening) throws IOException {
+      SocketChannel channel = SocketChannel.open();
+      opening.opened(channel);
+      try {
+        channel.connect(new InetSocketAddress(host, port));
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        if (tls.isEmpty()) {
+          return new ChannelTransport(channel);
+        }
+        SSLSocket socket =
+            (SSLSocket)
+                tls.get().getSocketFactory().createSocket(channel.socket(), host, port, true);
+        opening.opened(socket);
+        SSLParameters parameters = socket.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        socket.setSSLParameters(parameters);
+        socket.startHandshake();
+        return new TlsTransport(socket);
+      } catch (UnresolvedAddressException e) {
+        channel.close();
+        throw new IOException("no such host: " + host, e);
+      } catch (IOException | RuntimeException e) {
+        channel.close();
+        throw e;
+      }
+    }
+
+    @Override
+    public boolean local() {
+      return false;
+    }
+
+    @Override
+    public String toString() {
+      return "tcp://" + host + ":" + port + (tls.isPresent() ? " (tls)" : "");
+    }
+  }
+}

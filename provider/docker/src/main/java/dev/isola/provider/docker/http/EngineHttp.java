@@ -1,0 +1,309 @@
+package dev.isola.provider.docker.http;
+
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks one engine. Every call ends by its deadline, whatever the engine does; a request that may
+ * have changed something is never sent twice. May be used from any thread.
+ */
+public final class EngineHttp implements AutoCloseable {
+  private static final int MOST_KEPT = 4;
+  private static final int LONGEST_ANSWER = 16 << 20;
+
+  private final EngineAddress address;
+  private final ConcurrentLinkedDeque<Exchange> kept = new ConcurrentLinkedDeque<>();
+  private volatile boolean closed;
+
+  public EngineHttp(EngineAddress address) {
+    this.address = address;
+  }
+
+  public EngineAddress address() {
+    return address;
+  }
+
+  /**
+   * Asks, and waits for the whole answer, which may be a refusal.
+   *
+   * @throws dev.isola.spi.error.ProviderUnavailable when nobody answers, or not in time, or not in
+   *     HTTP
+   * @throws dev.isola.spi.error.OutcomeUnknown when that happens after something was asked that
+   *     changes the engine's state
+   */
+  public Answer ask(Request request, Deadline deadline) {
+    return new Attempt(request, deadline).ask();
+  }
+
+  /** What is read of an answer that goes on; closing it ends it. */
+  public interface Reader {
+    void read(InputStream body) throws IOException;
+  }
+
+  /**
+   * Asks for something that answers with a stream and reads it; {@code started} gets what ends it.
+   *
+   * @return the answer when it is a refusal, and an empty one at the stream's end
+   */
+  public Answer stream(Request request, Deadline deadline, Cancel cancel, Reader reader) {
+    return new Attempt(request, deadline).stream(cancel, reader);
+  }
+
+  /** Ends a stream from another thread. */
+  public static final class Cancel implements AutoCloseable {
+    private final AtomicReference<@Nullable AutoCloseable> target = new AtomicReference<>();
+    private volatile boolean cancelled;
+
+    private void of(AutoCloseable socket) {
+      target.set(socket);
+      if (cancelled) {
+        close();
+      }
+    }
+
+    @Override
+    public void close() {
+      cancelled = true;
+      quietly(target.get());
+    }
+  }
+
+  /** Either the connection, or the refusal. */
+  public sealed interface Upgrade {
+    record Given(Hijacked connection) implements Upgrade {}
+
+    record Refused(Answer answer) implements Upgrade {}
+  }
+
+  /** Asks for a connection of one's own. */
+  public Upgrade upgrade(Request request, Deadline deadline) {
+    return new Attempt(request, deadline).upgrade();
+  }
+
+  private static void quietly(@Nullable AutoCloseable socket) {
+    if (socket != null) {
+      try {
+        socket.close();
+      } catch (Exception ignored) {
+        // It is closed to be rid of it.
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    for (Exchange one = kept.poll(); one != null; one = kept.poll()) {
+      one.transport().close();
+    }
+  }
+
+  /** One request on one connection, with its timer. */
+  private final class Attempt {
+    private final Request request;
+    private final Deadline deadline;
+    private final AtomicBoolean late = new AtomicBoolean();
+    private final AtomicReference<@Nullable AutoCloseable> open = new AtomicReference<>();
+    private boolean sent;
+
+    private Attempt(Request request, Deadline deadline) {
+      this.request = request;
+      this.deadline = deadline;
+    }
+
+    Answer ask() {
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      try {
+        Exchange exchange = connection();
+        sent = true;
+        exchange.send(request, false);
+        return whole(exchange);
+      } catch (IOException e) {
+        quietly(open.get());
+        throw failed(e);
+      } finally {
+        timer.cancel(false);
+      }
+    }
+
+    private Answer whole(Exchange exchange) throws IOException {
+      int status = exchange.head();
+      ByteArrayOutputStream body = new ByteArrayOutputStream();
+      InputStream in = exchange.body(status);
+      byte[] piece = new byte[8192];
+      for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
+        if (body.size() + count > LONGEST_ANSWER) {
+          throw new IOException("its answer is longer than " + LONGEST_ANSWER + " bytes");
+        }
+        body.write(piece, 0, count);
+      }
+      if (exchange.keepsAlive(status) && !late.get()) {
+        keep(exchange);
+      } else {
+        exchange.transport().close();
+      }
+      return new Answer(status, Bytes.of(body.toByteArray()));
+    }
+
+    Answer stream(Cancel cancel, Reader reader) {
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      try {
+        Exchange exchange = connection();
+        cancel.of(exchange.transport());
+        sent = true;
+        exchange.send(request, false);
+        int status = exchange.head();
+        if (status < 200 || status >= 300) {
+          byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
+          exchange.transport().close();
+          return new Answer(status, Bytes.of(why));
+        }
+        reader.read(exchange.body(status));
+        exchange.transport().close();
+        return new Answer(status, Bytes.of(new byte[0]));
+      } catch (IOException e) {
+        quietly(open.get());
+        throw failed(e);
+      } finally {
+        timer.cancel(false);
+      }
+    }
+
+    Upgrade upgrade() {
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      try {
+        Exchange exchange = connection();
+        sent = true;
+        exchange.send(request, true);
+        int status = exchange.head();
+        if (status == 101 || status == 200) { // Docker says the one, others the other
+          return new Upgrade.Given(new Hijacked(exchange));
+        }
+        byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
+        exchange.transport().close();
+        return new Upgrade.Refused(new Answer(status, Bytes.of(why)));
+      } catch (IOException e) {
+        quietly(open.get());
+        throw failed(e);
+      } finally {
+        timer.cancel(false);
+      }
+    }
+
+    private void tooLate() {
+      late.set(true);
+      quietly(open.get());
+    }
+
+    private void opened(AutoCloseable socket) {
+      open.set(socket);
+      if (late.get()) {
+        quietly(socket);
+      }
+    }
+
+    private Exchange connection() throws IOException {
+      for (Exchange one = kept.pollLast(); one != null; one = kept.pollLast()) {
+        if (!one.transport().stale()) {
+          opened(one.transport());
+          return one;
+        }
+        one.transport().close();
+      }
+      Transport made = address.connect(this::opened);
+      opened(made);
+      return new Exchange(made);
+    }
+
+    private SandboxException failed(IOException e) {
+      if (e instanceof ClosedByInterruptException || Thread.currentThread().isInterrupted()) {
+        return Fault.of(
+                ErrorCode.CANCELLED,
+                request.shown() + " was interrupted",
+                "repeat it if it was not meant")
+            .exception(e);
+      }
+      if (!sent) {
+        return late.get() ? silent(ErrorCode.PROVIDER_UNAVAILABLE, e) : unreachable(e);
+      }
+      ErrorCode code =
+          request.changes() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.PROVIDER_UNAVAILABLE;
+      if (late.get()) {
+        return silent(code, e);
+      }
+      return Fault.of(
+              code,
+              "the engine at " + address + " did not answer " + request.shown() + ": " + why(e),
+              "see whether it runs and is what it should be (docker version)")
+          .exception(e);
+    }
+
+    private SandboxException silent(ErrorCode code, IOException e) {
+      return Fault.of(
+              code,
+              "the engine at "
+                  + address
+                  + " did not answer "
+                  + request.shown()
+                  + " within "
+                  + deadline.whole().toMillis()
+                  + " ms",
+              "see what it does (its log), and restart it if it hangs")
+          .exception(e);
+    }
+  }
+
+  private void keep(Exchange exchange) {
+    kept.addLast(exchange);
+    while (kept.size() > (closed ? 0 : MOST_KEPT)) {
+      Exchange surplus = kept.pollFirst();
+      if (surplus != null) {
+        surplus.transport().close();
+      }
+    }
+  }
+
+  private SandboxException unreachable(IOException e) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the engine at " + address + " cannot be reached: " + why(e),
+            remedy(e))
+        .exception(e);
+  }
+
+  private static String why(IOException e) {
+    String text = e.getMessage();
+    return text == null || text.isBlank() ? e.getClass().getSimpleName() : text;
+  }
+
+  private String remedy(IOException e) {
+    String why = why(e);
+    if (why.contains("Permission denied")) {
+      return "run Isola as root or as a member of the socket's group (usermod -aG docker USER)";
+    }
+    if (address instanceof EngineAddress.Unix(Path path) && !Files.exists(path)) {
+      if (path.endsWith("podman.sock")) {
+        return "start Podman's service (systemctl start podman.socket), or say where it is"
+            + " (setting host, or CONTAINER_HOST)";
+      }
+      return "start the engine, or say where it is (setting host, or DOCKER_HOST)";
+    }
+    return e instanceof ConnectException
+        ? "start the engine (systemctl start docker)"
+        : "see whether the engine runs and may be reached from here";
+  }
+}

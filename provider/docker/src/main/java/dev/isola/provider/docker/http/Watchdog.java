@@ -1,0 +1,26 @@
+package dev.isola.provider.docker.http;
+
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** Closes what takes too long: the only way to end a read that is blocked. */
+final class Watchdog {
+  private static final ScheduledThreadPoolExecutor TIMER = timer();
+
+  private Watchdog() {}
+
+  private static ScheduledThreadPoolExecutor timer() {
+    ScheduledThreadPoolExecutor timer =
+        new ScheduledThreadPoolExecutor(
+            1, Thread.ofPlatform().name("engine-deadlines").daemon().factory());
+    timer.setRemoveOnCancelPolicy(true);
+    timer.setKeepAliveTime(10, TimeUnit.SECONDS);
+    timer.allowCoreThreadTimeOut(true);
+    return timer;
+  }
+
+  static ScheduledFuture<?> at(Deadline deadline, Runnable end) {
+    return TIMER.schedule(end, deadline.left().toNanos(), TimeUnit.NANOSECONDS);
+  }
+}

@@ -1,0 +1,114 @@
+package dev.isola.provider.docker;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class ContainerPlanTest {
+  private static final SandboxId ID = new SandboxId("abc");
+  private static final SandboxSpec PLAIN = SandboxSpec.builder(ID).build();
+
+  private static Map<String, Object> body(SandboxSpec spec, boolean remaps) {
+    Facts facts =
+        new Facts(
+            "29",
+            false,
+            false,
+            remaps,
+            "6.1",
+            "x86_64",
+            Set.of(),
+            Set.of(),
+            OptionalLong.empty(),
+            List.of(),
+            List.of());
+    Settings settings =
+        Settings.of(
+            new ProviderConfig(Map.of("bridge", "walled")),
+            EngineAddresses.parse("unix:///run/docker.sock"));
+    ImageChoice image =
+        new ImageChoice("sha256:1", Map.of(), Optional.empty(), Optional.empty(), List.of());
+    return new ContainerPlan(
+            new InstanceId("mine"),
+            Flavour.DOCKER,
+            spec,
+            facts,
+            settings,
+            image,
+            Optional.empty(),
+            List.of(),
+            List.of("--report"),
+            "sealed")
+        .body();
+  }
+
+  @SuppressWarnings("unchecked") // what is put in there is such a map
+  private static Map<String, Object> host(SandboxSpec spec, boolean remaps) {
+    return (Map<String, Object>) requireNonNull(body(spec, remaps).get("HostConfig"));
+  }
+
+  @Test
+  void everythingThatIsNotNeededIsTakenAway() {
+    Map<String, Object> host = host(PLAIN, false);
+    assertThat(host)
+        .containsEntry("CapDrop", List.of("ALL"))
+        .containsEntry("SecurityOpt", List.of("no-new-privileges"))
+        .containsEntry("NetworkMode", "none")
+        .containsEntry("Privileged", false)
+        .containsEntry("PidsLimit", 100)
+        .containsEntry("Memory", 1024L << 20)
+        .containsEntry("MemorySwap", 1024L << 20)
+        .doesNotContainKey("UsernsMode");
+    assertThat(String.valueOf(host.get("CapAdd")))
+        .doesNotContain("SYS_", "NET_RAW", "NET_ADMIN", "MKNOD", "AUDIT");
+  }
+
+  @Test
+  void theContainerBearsWhoseItIs() {
+    assertThat(String.valueOf(body(PLAIN, false).get("Labels")))
+        .contains("dev.isola.instance=mine", "dev.isola.sandbox=abc", "dev.isola.provider=docker");
+    assertThat(body(PLAIN, false)).containsEntry("User", "0:0");
+  }
+
+  @Test
+  void theEnvironmentOfTheSpecIsNotInTheEnginesBook() {
+    SandboxSpec secret = PLAIN.toBuilder().env("TOKEN", "hunter2").build();
+    assertThat(body(secret, false).toString()).doesNotContain("hunter2");
+  }
+
+  @Test
+  void remappingIsLeftOutOnlyWhereTheHostIsShared() {
+    assertThat(host(PLAIN, true)).doesNotContainKey("UsernsMode");
+    SandboxSpec bound = PLAIN.toBuilder().volume(Volume.bind("/srv", "/srv", true)).build();
+    assertThat(host(bound, true)).containsEntry("UsernsMode", "host");
+    assertThat(host(bound, false)).doesNotContainKey("UsernsMode");
+  }
+
+  @Test
+  void theBridgeIsTheOneThatWasNamed() {
+    SandboxSpec bridged = PLAIN.toBuilder().network(Network.of(NetworkMode.BRIDGE)).build();
+    assertThat(host(bridged, false)).containsEntry("NetworkMode", "walled");
+  }
+
+  @Test
+  void moreProcessorsThanThereAreIsNoError() {
+    SandboxSpec many = PLAIN.toBuilder().limits(ResourceLimits.DEFAULT.withCpu(512)).build();
+    assertThat(host(many, false))
+        .containsEntry("CpuQuota", 51_200_000L)
+        .doesNotContainKey("NanoCpus");
+  }
+}

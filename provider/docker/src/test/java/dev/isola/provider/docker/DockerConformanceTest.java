@@ -1,0 +1,32 @@
+package dev.isola.provider.docker;
+
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.junit.ConformanceTest;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * The kit on a real Docker engine that remaps users; {@code ./check --long} runs all classes, the
+ * build those where the engine itself does the work.
+ */
+@ExtendWith(SharedEngine.class)
+final class DockerConformanceTest extends ConformanceTest {
+  @Override
+  protected ProviderUnderTest underTest() throws IOException {
+    return new ProviderUnderTest(
+        new DockerProviderFactory(),
+        new ProviderConfig(Map.of("host", SharedEngine.host())),
+        new InstanceId("dockerconformance"),
+        Files.createTempDirectory("isola"));
+  }
+
+  @Override
+  protected List<String> groups() {
+    return unlessLong("Idempotency", "Pausing", "Recovery");
+  }
+}

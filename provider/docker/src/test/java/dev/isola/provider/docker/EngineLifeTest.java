@@ -1,0 +1,149 @@
+package dev.isola.provider.docker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.testing.Scratch;
+import dev.isola.testing.engine.OwnEngine;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What happens to sandboxes when their engine restarts, or somebody else is at work in it. */
+@Timeout(180)
+@ExtendWith(SharedEngine.class)
+class EngineLifeTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private static Provider provider(OwnEngine engine, Scratch data) {
+    return provider(engine.host(), data);
+  }
+
+  private static Provider provider(String host, Scratch data) {
+    return new DockerProviderFactory()
+        .create(
+            new ProviderConfig(Map.of("host", host)),
+            new ProviderContext(new InstanceId("life"), data.path(), InstantSource.system()));
+  }
+
+  private static SandboxSpec spec() {
+    return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
+        .ttl(Duration.ofMinutes(5))
+        .build();
+  }
+
+  @Test
+  void whatIsRemovedBehindOurBackIsGoneWithinAMoment() {
+    try (Engine somebody = SharedEngine.client();
+        Scratch data = Scratch.make("isola-");
+        Provider provider = provider(SharedEngine.host(), data)) {
+      Sandbox sandbox = provider.create(spec());
+      Sandbox other = provider.create(spec());
+      Execution waiting = sandbox.start(Command.shell("sleep 1000"));
+      String container = container(provider, sandbox.id());
+      somebody.remove(container, Deadline.in(PATIENCE));
+      Awaitility.await("the sandbox is known to be gone")
+          .atMost(PATIENCE)
+          .until(() -> sandbox.state() == SandboxState.DESTROYED);
+      assertThat(waiting.await()).isInstanceOf(Exit.Lost.class);
+      assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
+      assertThat(provider.attach(sandbox.id())).isEmpty();
+      assertThat(provider.inventory())
+          .as("its folder is left, and shown as remains")
+          .anyMatch(seen -> seen.id().equals(sandbox.id()) && seen.state() == SandboxState.ERROR);
+      provider.destroy(sandbox.id(), Destroy.FORCE);
+      assertThat(provider.inventory()).extracting(Sighting::id).containsExactly(other.id());
+      assertThat(other.run(Command.shell("echo fine")).stdout().text()).isEqualTo("fine\n");
+      provider.destroy(other.id(), Destroy.FORCE);
+    }
+  }
+
+  @Test
+  void anEngineThatStopsEndsItsSandboxesAndSaysSoWhenItIsBack() throws IOException {
+    try (OwnEngine own = OwnEngine.docker(false);
+        Scratch data = Scratch.make("isola-");
+        Provider provider = provider(own, data)) {
+      Sandbox sandbox = provider.create(spec());
+      own.goAway();
+      Awaitility.await("health tells the truth")
+          .atMost(PATIENCE)
+          .until(() -> !provider.health().healthy());
+      assertThatThrownBy(() -> provider.create(spec())).isInstanceOf(ProviderUnavailable.class);
+      assertThatThrownBy(provider::inventory).isInstanceOf(ProviderUnavailable.class);
+      own.comeBack();
+      Awaitility.await("it is healthy again")
+          .atMost(PATIENCE)
+          .until(() -> provider.health().healthy());
+      assertThat(provider.attach(sandbox.id())).isEmpty();
+      assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
+      provider.destroy(sandbox.id(), Destroy.NORMAL);
+      Sandbox next = provider.create(spec());
+      assertThat(next.run(Command.argv("true")).succeeded()).isTrue();
+      provider.destroy(next.id(), Destroy.NORMAL);
+      assertThat(provider.inventory()).isEmpty();
+    }
+  }
+
+  @Test
+  void withLiveRestoreSandboxesGoOnWhileTheEngineIsAway() throws IOException {
+    try (OwnEngine own = OwnEngine.docker(false, "--live-restore");
+        Scratch data = Scratch.make("isola-");
+        Provider provider = provider(own, data)) {
+      Sandbox sandbox = provider.create(spec());
+      sandbox.run(Command.shell("echo before > file"));
+      Execution waiting = sandbox.start(Command.shell("sleep 1000"));
+      own.goAway();
+      assertThat(sandbox.run(Command.shell("cat file")).stdout().text()).isEqualTo("before\n");
+      own.comeBack();
+      assertThat(sandbox.run(Command.shell("cat file")).stdout().text()).isEqualTo("before\n");
+      assertThat(waiting.await(Duration.ofMillis(100))).isEmpty();
+      try (Provider another = provider(own, data)) {
+        assertThat(another.attach(sandbox.id())).isPresent();
+        assertThat(another.inventory())
+            .anyMatch(
+                seen -> seen.id().equals(sandbox.id()) && seen.state() == SandboxState.RUNNING);
+      }
+      waiting.close();
+      provider.destroy(sandbox.id(), Destroy.NORMAL);
+      assertThat(provider.inventory()).isEmpty();
+    }
+  }
+
+  @Test
+  void nothingIsLeftOfAnEngineOfTheTestsOwn() {
+    OwnEngine own = OwnEngine.docker(false);
+    assertThat(own.census()).as("the control: while it runs it is seen").isNotEmpty();
+    own.close();
+    assertThat(own.census()).isEmpty();
+  }
+
+  private static String container(Provider provider, SandboxId id) {
+    return provider.inventory().stream()
+        .filter(seen -> seen.id().equals(id))
+        .map(seen -> String.valueOf(seen.details().get("container")))
+        .findFirst()
+        .orElseThrow();
+  }
+}

@@ -1,0 +1,34 @@
+package dev.isola.provider.docker;
+
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.junit.ConformanceTest;
+import dev.isola.host.launch.HostProgram;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The kit on gVisor as a runtime of a real engine; all of it in {@code ./check --long}. */
+@ExtendWith(SharedEngine.class)
+final class GvisorInDockerConformanceTest extends ConformanceTest {
+  @Override
+  protected ProviderUnderTest underTest() throws IOException {
+    if (HostProgram.find("runsc").isEmpty()) {
+      Assumptions.abort("NOT RUN: runsc is not installed");
+    }
+    return new ProviderUnderTest(
+        new DockerGvisorProviderFactory(),
+        new ProviderConfig(Map.of("host", SharedEngine.host())),
+        new InstanceId("gvisorconformance"),
+        Files.createTempDirectory("isola"));
+  }
+
+  @Override
+  protected List<String> groups() {
+    return unlessLong("Pausing");
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.provider.docker;
+
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.junit.ConformanceTest;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.testing.engine.OwnEngine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+
+/** The kit on Podman's service, run by root; all of it in {@code ./check --long}. */
+final class PodmanConformanceTest extends ConformanceTest {
+  private @Nullable OwnEngine podman;
+
+  @Override
+  protected ProviderUnderTest underTest() throws IOException {
+    SharedEngine.need(OwnEngine.Kind.PODMAN);
+    OwnEngine started = OwnEngine.podman();
+    podman = started;
+    return new ProviderUnderTest(
+        new PodmanProviderFactory(),
+        new ProviderConfig(Map.of("host", started.host())),
+        new InstanceId("podmanconformance"),
+        Files.createTempDirectory("isola"));
+  }
+
+  @Override
+  protected List<String> groups() {
+    return unlessLong("Pausing");
+  }
+
+  @AfterAll
+  void stop() {
+    if (podman != null) {
+      podman.close();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.isola.provider.docker;
+
+import dev.isola.provider.docker.http.EngineHttp;
+import dev.isola.testing.engine.OwnEngine;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** One Docker engine of the tests' own for all test classes of a JVM; it remaps users. */
+final class SharedEngine implements BeforeAllCallback {
+  private static final ExtensionContext.Namespace HERE =
+      ExtensionContext.Namespace.create(SharedEngine.class);
+
+  private static @Nullable OwnEngine shared;
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    need(OwnEngine.Kind.DOCKER);
+    shared =
+        context
+            .getRoot()
+            .getStore(HERE)
+            .computeIfAbsent(OwnEngine.class, key -> OwnEngine.docker(true), OwnEngine.class);
+  }
+
+  /** Does not run the test where there can be no such engine. */
+  static void need(OwnEngine.Kind kind) {
+    kind.missing().ifPresent(why -> Assumptions.abort("NOT RUN: " + why));
+  }
+
+  static String host() {
+    OwnEngine one = shared;
+    if (one == null) {
+      throw new IllegalStateException("the test class is not extended with SharedEngine");
+    }
+    return one.host();
+  }
+
+  /** Returns a client of it. */
+  static Engine client() {
+    return client(host());
+  }
+
+  static Engine client(String host) {
+    return new Engine(new EngineHttp(EngineAddresses.parse(host)));
+  }
+}

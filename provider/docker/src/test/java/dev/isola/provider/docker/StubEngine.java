@@ -1,0 +1,125 @@
+package dev.isola.provider.docker;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import dev.isola.provider.docker.http.EngineAddress;
+import dev.isola.testing.Scratch;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+
+/**
+ * A stub, no engine: it listens on a unix socket and answers each request with what the test says,
+ * to show what a broken engine is met with. Requests with a body longer than one read are not
+ * understood.
+ */
+final class StubEngine implements AutoCloseable {
+  /** Behind an answer, closes the connection after it. */
+  static final String CLOSE = "<close>";
+
+  /** Says nothing, and keeps the connection. */
+  static final String SILENCE = "silence";
+
+  private final Scratch scratch = Scratch.make("isola-stub-");
+  private final ServerSocketChannel server;
+  private final List<String> asked = new CopyOnWriteArrayList<>();
+  private final List<SocketChannel> open = new CopyOnWriteArrayList<>();
+
+  /**
+   * @param script from the first line of a request to the whole answer; nothing closes the
+   *     connection
+   */
+  StubEngine(Function<String, String> script) throws IOException {
+    server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    server.bind(UnixDomainSocketAddress.of(scratch.path().resolve("sock")), 64);
+    Thread.startVirtualThread(() -> accept(script));
+  }
+
+  static String answer(int status, String body) {
+    return "HTTP/1.1 "
+        + status
+        + " X\r\nContent-Type: application/json\r\nContent-Length: "
+        + body.length()
+        + "\r\n\r\n"
+        + body;
+  }
+
+  private void accept(Function<String, String> script) {
+    try {
+      while (true) {
+        SocketChannel one = server.accept();
+        open.add(one);
+        Thread.startVirtualThread(() -> serve(one, script));
+      }
+    } catch (IOException closed) {
+      // The test is over.
+    }
+  }
+
+  private void serve(SocketChannel channel, Function<String, String> script) {
+    ByteBuffer buffer = ByteBuffer.allocate(1 << 20);
+    try (channel) {
+      for (int count = channel.read(buffer); count >= 0; count = channel.read(buffer)) {
+        String text = new String(buffer.array(), 0, buffer.position(), ISO_8859_1);
+        if (!text.contains("\r\n\r\n")) {
+          continue;
+        }
+        buffer.clear();
+        String first = text.lines().findFirst().orElse("");
+        asked.add(first);
+        String said = script.apply(first);
+        if (said.isEmpty()) {
+          return;
+        }
+        if (!said.equals(SILENCE)) {
+          ByteBuffer out = ByteBuffer.wrap(said.replace(CLOSE, "").getBytes(ISO_8859_1));
+          while (out.hasRemaining()) {
+            channel.write(out);
+          }
+          if (said.endsWith(CLOSE)) {
+            return;
+          }
+        }
+      }
+    } catch (IOException gone) {
+      // The client went away.
+    }
+  }
+
+  String host() {
+    return "unix://" + scratch.path().resolve("sock");
+  }
+
+  EngineAddress address() {
+    return EngineAddresses.parse(host());
+  }
+
+  /** Tells whether it has closed every connection that it had. */
+  boolean hungUp() {
+    return open.stream().noneMatch(SocketChannel::isOpen);
+  }
+
+  /** Returns the first lines of all requests so far. */
+  List<String> asked() {
+    return asked;
+  }
+
+  @Override
+  public void close() {
+    try {
+      server.close();
+      for (SocketChannel one : open) {
+        one.close();
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+    scratch.close();
+  }
+}

@@ -1,0 +1,29 @@
+# Podman's service with storage and settings of its own: sh podman.sh FOLDER
+# To be run as process 1 of pid, mount and network namespaces of its own. It listens at FOLDER/docker.sock.
+work=$1
+ip link set lo up
+cat >"$work/storage.conf" <<CONF
+[storage]
+driver = "overlay"
+runroot = "$work/run"
+graphroot = "$work/graph"
+CONF
+# With version 1 of control groups Podman gives a container the host's view of them unless told otherwise, and its API
+# cannot tell it. A hard limit of descriptors below Podman's own default would make every start fail.
+cat >"$work/containers.conf" <<CONF
+[containers]
+cgroupns = "private"
+default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+[engine]
+cgroup_manager = "cgroupfs"
+runtime = "runc"
+events_logger = "file"
+lock_type = "file"
+tmp_dir = "$work/tmp"
+static_dir = "$work/static"
+volume_path = "$work/volumes"
+[network]
+network_config_dir = "$work/networks"
+CONF
+export CONTAINERS_STORAGE_CONF="$work/storage.conf" CONTAINERS_CONF="$work/containers.conf"
+podman system service --time=0 "unix://$work/docker.sock" >>"$work/log" 2>&1
