@@ -11,9 +11,9 @@ import java.util.SplittableRandom;
  * runs of zeros are not chunks but holes. Not for several threads.
  */
 public final class Chunker {
-  static final int SMALLEST = 256 << 10;
-  static final int USUAL = 1 << 20;
-  static final int LARGEST = 4 << 20;
+  static final int SMALLEST = 128 << 10;
+  static final int USUAL = 512 << 10;
+  static final int LARGEST = 2 << 20;
 
   /** So many zeros are a hole. */
   static final int HOLE = 128 << 10;
@@ -25,9 +25,9 @@ public final class Chunker {
   private static final int PAGE = 4 << 10;
 
   /** Bits that must be zero for a cut: more of them before the usual size, fewer behind it. */
-  private static final long STRICT = mask(22);
+  private static final long STRICT = mask(21);
 
-  private static final long LENIENT = mask(18);
+  private static final long LENIENT = mask(17);
   private static final long[] GEAR = gear();
 
   /** Twice the largest chunk, so that what is left is moved seldom. */
