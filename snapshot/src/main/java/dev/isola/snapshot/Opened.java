@@ -1,7 +1,7 @@
 package dev.isola.snapshot;
 
 import dev.isola.snapshot.chunk.ChunkId;
-import dev.isola.snapshot.chunk.ChunkStore;
+import dev.isola.snapshot.chunk.ChunkReader;
 import dev.isola.snapshot.manifest.Entry;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.snapshot.step.Step;
@@ -15,12 +15,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class Opened implements AutoCloseable {
   private final Snapshot snapshot;
   private final List<Entry> entries;
-  private final ChunkStore chunks;
+  private final ChunkReader chunks;
   private final Steps steps;
   private final Runnable leave;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  Opened(Snapshot snapshot, List<Entry> entries, ChunkStore chunks, Steps steps, Runnable leave) {
+  Opened(Snapshot snapshot, List<Entry> entries, ChunkReader chunks, Steps steps, Runnable leave) {
     this.snapshot = snapshot;
     this.entries = List.copyOf(entries);
     this.chunks = chunks;

@@ -4,6 +4,7 @@ import dev.isola.snapshot.blob.Blobs;
 import dev.isola.snapshot.blob.FolderBlobs;
 import dev.isola.snapshot.blob.OwnedException;
 import dev.isola.snapshot.chunk.ChunkId;
+import dev.isola.snapshot.chunk.ChunkReader;
 import dev.isola.snapshot.chunk.ChunkStore;
 import dev.isola.snapshot.chunk.ChunkStore.Swept;
 import dev.isola.snapshot.chunk.DamagedException;
@@ -186,9 +187,9 @@ public final class SnapshotStore implements AutoCloseable {
       Snapshot snapshot = found(id);
       List<Entry> entries = manifests.entries(id);
       steps.reached(Step.RESTORE_LISTED);
-      chunks.check(chunksOf(entries));
+      ChunkReader reader = chunks.check(chunksOf(entries));
       steps.reached(Step.RESTORE_CHECKED);
-      return new Opened(snapshot, entries, chunks, steps, inside::release);
+      return new Opened(snapshot, entries, reader, steps, inside::release);
     } catch (IOException e) {
       inside.release();
       throw failed("snapshot " + id + " cannot be read", e);

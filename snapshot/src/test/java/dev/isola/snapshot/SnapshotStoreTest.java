@@ -94,10 +94,10 @@ class SnapshotStoreTest {
 
   @Test
   void keepsOnceWhatIsTheSame() {
-    byte[] large = noise(20_000_000, 2);
+    byte[] large = noise(10_000_000, 2);
     Snapshot first = take("one", Map.of("a", large, "b", large));
-    assertThat(first.bytes()).isEqualTo(40_000_000);
-    assertThat(first.newBytes()).isEqualTo(20_000_000);
+    assertThat(first.bytes()).isEqualTo(20_000_000);
+    assertThat(first.newBytes()).isEqualTo(10_000_000);
     byte[] shifted = new byte[large.length + 10];
     System.arraycopy(large, 0, shifted, 0, 7_000_000);
     System.arraycopy(large, 7_000_000, shifted, 7_000_010, large.length - 7_000_000);
@@ -105,7 +105,7 @@ class SnapshotStoreTest {
     assertThat(second.newBytes())
         .as("ten bytes in the middle move the cuts near them and no others")
         .isPositive()
-        .isLessThan(9_000_000);
+        .isLessThan(4_500_000);
     assertThat(take("three", Map.of("c", shifted)).newBytes()).isZero();
   }
 
@@ -120,7 +120,7 @@ class SnapshotStoreTest {
   void whatIsNotFinishedNeverWas() throws IOException {
     take("one", Map.of("a", noise(100, 3)));
     try (Taking taking = store.take()) {
-      taking.add(plain("b"), new ByteArrayInputStream(noise(80_000_000, 4)));
+      taking.add(plain("b"), new ByteArrayInputStream(noise(56_000_000, 4)));
     }
     assertThat(store.list()).extracting(Snapshot::id).containsExactly("one");
     assertThat(staging()).isEmpty();

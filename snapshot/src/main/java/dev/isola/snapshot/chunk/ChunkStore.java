@@ -6,9 +6,8 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,11 +24,8 @@ import java.util.concurrent.TimeUnit;
 public final class ChunkStore implements AutoCloseable {
   private static final int MOST_THREADS = 8;
 
-  /** How much is read at once of what lies side by side. */
-  private static final int RANGE = 4 << 20;
-
-  /** How far apart two chunks may lie to be read together. */
-  private static final int GAP = 64 << 10;
+  /** What reading the table of a pack weighs. */
+  private static final int TABLE = 64 << 10;
 
   private static final int READING = 32 << 20;
 
@@ -70,7 +66,7 @@ public final class ChunkStore implements AutoCloseable {
     try {
       Flight flight = new Flight(store.threads, READING);
       for (String name : blobs.list(Pack.FOLDER)) {
-        flight.start(GAP, () -> store.load(name));
+        flight.start(TABLE, () -> store.load(name));
       }
       flight.land();
       return store;
@@ -106,17 +102,6 @@ public final class ChunkStore implements AutoCloseable {
     places.putAll(more);
   }
 
-  /**
-   * Returns a chunk.
-   *
-   * @throws DamagedException when it is not there, or not what was written
-   */
-  public byte[] read(ChunkId id) throws IOException {
-    Place place = place(id);
-    byte[] squeezed = read(place.pack(), place.offset(), place.length());
-    return content(id, place, squeezed, 0);
-  }
-
   private Place place(ChunkId id) throws DamagedException {
     Place place = places.get(id);
     if (place == null) {
@@ -126,101 +111,45 @@ public final class ChunkStore implements AutoCloseable {
     return place;
   }
 
-  private static byte[] content(ChunkId id, Place place, byte[] from, int offset)
-      throws DamagedException {
-    return Expander.expand(from, offset, place.length(), place.size())
-        .filter(content -> ChunkId.of(content, 0, content.length).equals(id))
-        .orElseThrow(
-            () ->
-                new DamagedException(
-                    place.pack(),
-                    "its chunk at byte " + place.offset() + " is not what was written"));
-  }
-
-  private byte[] read(String pack, long offset, int length) throws IOException {
+  byte[] read(Stretch stretch) throws IOException {
     try {
-      return blobs.read(pack, offset, length);
+      return blobs.read(stretch.pack(), stretch.offset(), stretch.length());
     } catch (NoSuchFileException e) {
-      throw new DamagedException(pack, "it is gone");
+      throw new DamagedException(stretch.pack(), "it is gone");
     } catch (EOFException e) {
-      throw new DamagedException(pack, "it was cut off");
+      throw new DamagedException(stretch.pack(), "it was cut off");
     }
   }
 
   /**
-   * Returns how many bytes of content a chunk has.
-   *
-   * @throws IllegalArgumentException when there is no such chunk
-   */
-  public int size(ChunkId id) {
-    Place place = places.get(id);
-    if (place == null) {
-      throw new IllegalArgumentException("there is no chunk " + id);
-    }
-    return place.size();
-  }
-
-  private record Wanted(ChunkId id, Place place) {}
-
-  /** Is given a chunk that was checked, as it lies in its pack. */
-  @FunctionalInterface
-  private interface Checked {
-    void take(ChunkId id, Place place, byte[] squeezed, int offset) throws IOException;
-  }
-
-  /**
-   * Reads chunks and throws them away.
+   * Reads and checks chunks, and returns who reads them again.
    *
    * @throws DamagedException when one is not there, or not what was written
    */
-  public void check(Collection<ChunkId> ids) throws IOException {
-    List<Wanted> wanted = new ArrayList<>(ids.size());
+  public ChunkReader check(Collection<ChunkId> ids) throws IOException {
+    Map<ChunkId, Place> wanted = new HashMap<>();
     for (ChunkId id : ids) {
-      wanted.add(new Wanted(id, place(id)));
+      wanted.put(id, place(id));
     }
+    List<Stretch> stretches = Stretch.of(wanted);
     Flight flight = new Flight(threads, READING);
     try {
-      for (List<Wanted> range : ranges(wanted)) {
-        flight.start(RANGE, () -> check(range, (_, _, _, _) -> {}));
+      for (Stretch stretch : stretches) {
+        flight.start(Stretch.LONGEST, () -> check(stretch));
       }
       flight.land();
     } finally {
       flight.abandon();
     }
+    return new ChunkReader(this, stretches);
   }
 
-  /** Puts together what lies side by side. */
-  private static List<List<Wanted>> ranges(List<Wanted> wanted) {
-    wanted.sort(
-        Comparator.comparing((Wanted one) -> one.place().pack())
-            .thenComparingLong(one -> one.place().offset()));
-    List<List<Wanted>> ranges = new ArrayList<>();
-    List<Wanted> open = new ArrayList<>();
-    for (Wanted one : wanted) {
-      if (!open.isEmpty()
-          && (!one.place().pack().equals(open.getFirst().place().pack())
-              || one.place().offset() > open.getLast().place().end() + GAP
-              || one.place().end() > open.getFirst().place().offset() + RANGE)) {
-        ranges.add(open);
-        open = new ArrayList<>();
-      }
-      open.add(one);
+  private byte[] check(Stretch stretch) throws IOException {
+    byte[] bytes = read(stretch);
+    for (ChunkId id : stretch.chunks().keySet()) {
+      stretch.content(id, bytes);
     }
-    if (!open.isEmpty()) {
-      ranges.add(open);
-    }
-    return ranges;
-  }
-
-  private void check(List<Wanted> range, Checked checked) throws IOException {
-    Place first = range.getFirst().place();
-    long length = range.getLast().place().end() - first.offset();
-    byte[] bytes = read(first.pack(), first.offset(), Math.toIntExact(length));
-    for (Wanted one : range) {
-      int offset = (int) (one.place().offset() - first.offset());
-      content(one.id(), one.place(), bytes, offset);
-      checked.take(one.id(), one.place(), bytes, offset);
-    }
+    return bytes;
   }
 
   /** What a sweep gave back. */
@@ -254,15 +183,13 @@ public final class ChunkStore implements AutoCloseable {
 
   /** Writes chunks of a pack into a new one and returns how large that is. */
   long rewrite(Map<ChunkId, Place> kept) throws IOException {
-    List<Wanted> wanted = new ArrayList<>();
-    kept.forEach((id, place) -> wanted.add(new Wanted(id, place)));
     try (PackWriter pack = new PackWriter(staging, steps)) {
-      for (List<Wanted> range : ranges(wanted)) {
-        // What is damaged is not carried on as if it were good.
-        check(
-            range,
-            (id, place, squeezed, offset) ->
-                pack.add(id, squeezed, offset, place.length(), place.size()));
+      for (Stretch stretch : Stretch.of(kept)) {
+        byte[] bytes = check(stretch); // What is damaged is not carried on as if it were good.
+        for (Map.Entry<ChunkId, Place> one : stretch.chunks().entrySet()) {
+          Place place = one.getValue();
+          pack.add(one.getKey(), bytes, stretch.begin(place), place.length(), place.size());
+        }
       }
       learn(pack.finish(blobs));
       return pack.size();
@@ -275,7 +202,7 @@ public final class ChunkStore implements AutoCloseable {
     Flight flight = new Flight(threads, READING);
     for (String name : blobs.list(Pack.FOLDER)) {
       flight.start(
-          RANGE,
+          Stretch.LONGEST,
           () -> {
             if (!Pack.isWhole(blobs, name)) {
               found.put(name, name + " is damaged: its bytes are others");

@@ -7,6 +7,9 @@ import java.util.concurrent.ArrayBlockingQueue;
 
 /** Undoes what a {@link Squeezer} did, with tables that are used again. */
 final class Expander implements AutoCloseable {
+  /** Larger than chunks ever were or will be. */
+  private static final int MOST = 64 << 20;
+
   private static final ArrayBlockingQueue<Expander> IDLE = new ArrayBlockingQueue<>(8);
 
   private final ZstdDecompressCtx tables = new ZstdDecompressCtx();
@@ -21,7 +24,7 @@ final class Expander implements AutoCloseable {
   /** Returns the content; empty when it has not that size, or is not what was squeezed. */
   static Optional<byte[]> expand(byte[] from, int offset, int length, int size) {
     // A pack's rows may have been flipped: nothing is allocated on their word alone.
-    if (size < 0 || size > Chunker.LARGEST || length < 0 || offset + length > from.length) {
+    if (size < 0 || size > MOST || length < 0 || offset + length > from.length) {
       return Optional.empty();
     }
     try (Expander expander = borrow()) {

@@ -30,7 +30,7 @@ import java.util.concurrent.TimeoutException;
 final class Bucket implements AutoCloseable {
   private static final int ATTEMPTS = 5;
   private static final Duration CONNECT = Duration.ofSeconds(10);
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final int ERROR_BYTES = 64 << 10;
   private static final Set<Integer> TRY_AGAIN = Set.of(408, 429, 500, 502, 503, 504);
 
@@ -41,6 +41,7 @@ final class Bucket implements AutoCloseable {
 
   private final S3Config config;
   private final Clock clock;
+  private final Duration firstPause;
   private final HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
@@ -48,9 +49,10 @@ final class Bucket implements AutoCloseable {
           .connectTimeout(CONNECT)
           .build();
 
-  Bucket(S3Config config, Clock clock) {
+  Bucket(S3Config config, Clock clock, Duration firstPause) {
     this.config = config;
     this.clock = clock;
+    this.firstPause = firstPause;
   }
 
   /**
@@ -157,8 +159,8 @@ final class Bucket implements AutoCloseable {
     return answer;
   }
 
-  private static void pause(int attempt) throws IOException {
-    long longest = FIRST_PAUSE.toMillis() << attempt;
+  private void pause(int attempt) throws IOException {
+    long longest = firstPause.toMillis() << attempt;
     try {
       Thread.sleep(ThreadLocalRandom.current().nextLong(longest / 2, longest));
     } catch (InterruptedException e) {

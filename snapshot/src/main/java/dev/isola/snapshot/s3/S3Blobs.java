@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -34,8 +35,12 @@ public final class S3Blobs implements Blobs, AutoCloseable {
   private final S3Lease lease;
 
   public S3Blobs(S3Config config, Clock clock) {
+    this(config, clock, Bucket.FIRST_PAUSE);
+  }
+
+  S3Blobs(S3Config config, Clock clock, Duration firstPause) {
     this.config = config;
-    this.bucket = new Bucket(config, clock);
+    this.bucket = new Bucket(config, clock, firstPause);
     this.lease = new S3Lease(bucket);
   }
 

@@ -12,6 +12,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
@@ -30,7 +31,7 @@ class FakeS3BlobsTest {
   @BeforeEach
   void open() throws IOException {
     fake = new FakeS3();
-    blobs = new S3Blobs(fake.config(), Clock.systemUTC());
+    blobs = new S3Blobs(fake.config(), Clock.systemUTC(), Duration.ofMillis(2));
     claim = blobs.claim(folder);
   }
 

@@ -38,6 +38,20 @@ abstract class S3Contract extends BlobsContract {
   }
 
   @Test
+  void theBucketMayBePartOfTheHostsName() throws IOException {
+    S3Blobs blobs = new S3Blobs(server().byHost("host" + prefix), Clock.systemUTC());
+    try (blobs;
+        Blobs.Claim claim = blobs.claim(Files.createDirectories(folder.resolve("host")))) {
+      blobs.put("packs/a", Files.write(folder.resolve("one"), "by name".getBytes(UTF_8)));
+      assertThat(claim).isNotNull();
+    }
+    try (S3Blobs same = new S3Blobs(server().config("host" + prefix), Clock.systemUTC())) {
+      assertThat(same.list("packs")).containsExactly("packs/a");
+      assertThat(same.read("packs/a", 3, 4)).isEqualTo("name".getBytes(UTF_8));
+    }
+  }
+
+  @Test
   void aKilledOwnerIsNotInItsOwnWay() throws IOException {
     Path work = Files.createDirectories(folder.resolve("mine"));
     S3Blobs killed = new S3Blobs(server().config("killed" + prefix), Clock.systemUTC());

@@ -77,12 +77,22 @@ final class S3Server implements AutoCloseable {
         .environment()
         .putAll(
             Map.of(
-                "MINIO_ROOT_USER", USER,
-                "MINIO_ROOT_PASSWORD", SECRET,
-                "MINIO_BROWSER", "off",
-                "ROOT_ACCESS_KEY", USER,
-                "ROOT_SECRET_KEY", SECRET,
-                "HOME", data.toString()));
+                "MINIO_ROOT_USER",
+                USER,
+                "MINIO_ROOT_PASSWORD",
+                SECRET,
+                "MINIO_BROWSER",
+                "off",
+                "MINIO_DOMAIN",
+                LocalNames.DOMAIN,
+                "VGW_VIRTUAL_DOMAIN",
+                LocalNames.DOMAIN,
+                "ROOT_ACCESS_KEY",
+                USER,
+                "ROOT_SECRET_KEY",
+                SECRET,
+                "HOME",
+                data.toString()));
     File log = data.resolve("log").toFile();
     S3Server server =
         new S3Server(
@@ -99,7 +109,7 @@ final class S3Server implements AutoCloseable {
   }
 
   private void makeBucket() throws IOException {
-    try (Bucket bucket = new Bucket(config(""), Clock.systemUTC())) {
+    try (Bucket bucket = new Bucket(config(""), Clock.systemUTC(), Bucket.FIRST_PAUSE)) {
       IOException last = new IOException("it ended");
       for (int i = 0; i < 20 && process.isAlive(); i++) {
         try {
@@ -114,8 +124,18 @@ final class S3Server implements AutoCloseable {
   }
 
   S3Config config(String prefix) {
+    return config(endpoint, prefix, true);
+  }
+
+  /** The bucket as a part of the host's name. */
+  S3Config byHost(String prefix) {
+    URI named = URI.create("http://" + LocalNames.DOMAIN + ":" + endpoint.getPort());
+    return config(named, prefix, false);
+  }
+
+  private static S3Config config(URI at, String prefix, boolean pathStyle) {
     return new S3Config(
-        endpoint, "us-east-1", BUCKET, prefix, true, USER, Secret.of(SECRET), Optional.empty());
+        at, "us-east-1", BUCKET, prefix, pathStyle, USER, Secret.of(SECRET), Optional.empty());
   }
 
   @Override
