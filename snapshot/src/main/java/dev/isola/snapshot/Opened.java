@@ -1,12 +1,13 @@
 package dev.isola.snapshot;
 
 import dev.isola.snapshot.chunk.ChunkId;
-import dev.isola.snapshot.chunk.ChunkStore;
+import dev.isola.snapshot.chunk.ChunkReader;
 import dev.isola.snapshot.manifest.Entry;
 import dev.isola.snapshot.manifest.Snapshot;
-import java.io.IOException;
+import dev.isola.snapshot.step.Step;
+import dev.isola.snapshot.step.Steps;
 import java.io.InputStream;
-import java.util.Iterator;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -14,14 +15,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class Opened implements AutoCloseable {
   private final Snapshot snapshot;
   private final List<Entry> entries;
-  private final ChunkStore chunks;
+  private final ChunkReader chunks;
+  private final Steps steps;
   private final Runnable leave;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  Opened(Snapshot snapshot, List<Entry> entries, ChunkStore chunks, Runnable leave) {
+  Opened(Snapshot snapshot, List<Entry> entries, ChunkReader chunks, Steps steps, Runnable leave) {
     this.snapshot = snapshot;
     this.entries = List.copyOf(entries);
     this.chunks = chunks;
+    this.steps = steps;
     this.leave = leave;
   }
 
@@ -34,49 +37,45 @@ public final class Opened implements AutoCloseable {
     return entries;
   }
 
-  /** Returns the content of a file; one chunk at a time is in memory. */
+  /** Returns the content of a file, holes as zeros; one chunk at a time is in memory. */
   public InputStream content(Entry file) {
-    return new Content(file.chunks().iterator());
+    return content(file.chunks());
   }
 
-  private final class Content extends InputStream {
-    private final Iterator<ChunkId> rest;
-    private byte[] chunk = new byte[0];
-    private int at;
-
-    Content(Iterator<ChunkId> rest) {
-      this.rest = rest;
-    }
-
-    @Override
-    public int read() throws IOException {
-      return fill() ? chunk[at++] & 0xff : -1;
-    }
-
-    @Override
-    public int read(byte[] to, int offset, int length) throws IOException {
-      if (length == 0) {
-        return 0;
-      }
-      if (!fill()) {
-        return -1;
-      }
-      int count = Math.min(length, chunk.length - at);
-      System.arraycopy(chunk, at, to, offset, count);
-      at += count;
-      return count;
-    }
-
-    private boolean fill() throws IOException {
-      while (at == chunk.length) {
-        if (!rest.hasNext()) {
-          return false;
+  /** Returns which parts of a file are there; what lies between them and behind is zeros. */
+  public List<Extent> extents(Entry file) {
+    List<Extent> extents = new ArrayList<>();
+    long at = 0;
+    long begin = 0;
+    for (ChunkId chunk : file.chunks()) {
+      if (chunk.isHole()) {
+        if (at > begin) {
+          extents.add(new Extent(begin, at - begin));
         }
-        chunk = chunks.read(rest.next());
-        at = 0;
+        at += chunk.holeLength();
+        begin = at;
+      } else {
+        at += chunks.size(chunk);
       }
-      return true;
     }
+    if (at > begin) {
+      extents.add(new Extent(begin, at - begin));
+    }
+    return extents;
+  }
+
+  /** Returns the parts of a file that are there, one behind the other. */
+  public InputStream data(Entry file) {
+    return content(file.chunks().stream().filter(chunk -> !chunk.isHole()).toList());
+  }
+
+  private InputStream content(List<ChunkId> from) {
+    return new Content(
+        from.iterator(),
+        chunk -> {
+          steps.reached(Step.RESTORE_READ);
+          return chunks.read(chunk);
+        });
   }
 
   @Override

@@ -1,23 +1,24 @@
 package dev.isola.snapshot;
 
 import dev.isola.snapshot.blob.Blobs;
+import dev.isola.snapshot.blob.FolderBlobs;
+import dev.isola.snapshot.blob.OwnedException;
 import dev.isola.snapshot.chunk.ChunkId;
+import dev.isola.snapshot.chunk.ChunkReader;
 import dev.isola.snapshot.chunk.ChunkStore;
 import dev.isola.snapshot.chunk.ChunkStore.Swept;
 import dev.isola.snapshot.chunk.DamagedException;
 import dev.isola.snapshot.manifest.Entry;
 import dev.isola.snapshot.manifest.Manifests;
 import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.snapshot.step.Step;
+import dev.isola.snapshot.step.Steps;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -39,59 +40,62 @@ public final class SnapshotStore implements AutoCloseable {
   private final ChunkStore chunks;
   private final Manifests manifests;
   private final Path staging;
-  private final FileChannel lockFile;
+  private final Steps steps;
+  private final List<Blobs.Claim> claims;
   private final Semaphore inside = new Semaphore(EVERYBODY, true);
 
-  private SnapshotStore(
-      ChunkStore chunks, Manifests manifests, Path staging, FileChannel lockFile) {
-    this.chunks = chunks;
-    this.manifests = manifests;
+  private SnapshotStore(Blobs blobs, Path staging, Steps steps, List<Blobs.Claim> claims)
+      throws IOException {
+    this.chunks = ChunkStore.open(blobs, staging, steps);
+    this.manifests = new Manifests(blobs, staging, steps);
     this.staging = staging;
-    this.lockFile = lockFile;
+    this.steps = steps;
+    this.claims = claims;
   }
 
   /**
    * Opens a store.
    *
-   * @param work a folder of this machine for the lock and for what is not finished; what an owner
-   *     that was killed left there is removed
-   * @throws dev.isola.spi.error.Conflict when somebody has it
+   * @param work a folder of this machine for what is not finished; what an owner that was killed
+   *     left there is removed
+   * @throws dev.isola.spi.error.Conflict when somebody has the store, or that folder
    */
   public static SnapshotStore open(Blobs blobs, Path work) {
+    return open(blobs, work, Steps.UNWATCHED);
+  }
+
+  /** Opens a store and tells {@code steps} where it is. */
+  public static SnapshotStore open(Blobs blobs, Path work, Steps steps) {
+    List<Blobs.Claim> claims = new ArrayList<>();
     try {
       Path staging = Files.createDirectories(work.resolve("staging"));
-      FileChannel lockFile = lock(work.resolve("lock"));
-      try {
-        clear(staging);
-        return new SnapshotStore(
-            ChunkStore.open(blobs, staging), new Manifests(blobs, staging), staging, lockFile);
-      } catch (IOException e) {
-        lockFile.close();
-        throw e;
-      }
+      claims.add(FolderBlobs.claimFolder(work));
+      claims.add(blobs.claim(work));
+      steps.reached(Step.OPEN_CLAIMED);
+      clear(staging);
+      return new SnapshotStore(blobs, staging, steps, claims);
+    } catch (OwnedException e) {
+      release(claims, e);
+      throw Fault.of(
+              ErrorCode.CONFLICT, String.valueOf(e.getMessage()), "ask that one, or end it first")
+          .exception(e);
     } catch (IOException e) {
-      throw failed("the snapshots in " + work + " cannot be opened", e);
+      release(claims, e);
+      throw failed("the snapshots in " + blobs + " cannot be opened", e);
+    } catch (RuntimeException e) {
+      release(claims, e);
+      throw e;
     }
   }
 
-  private static FileChannel lock(Path file) throws IOException {
-    FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    FileLock lock;
-    try {
-      lock = channel.tryLock();
-    } catch (OverlappingFileLockException e) {
-      lock = null;
+  private static void release(List<Blobs.Claim> claims, Exception why) {
+    for (Blobs.Claim claim : claims.reversed()) {
+      try {
+        claim.close();
+      } catch (IOException e) {
+        why.addSuppressed(e);
+      }
     }
-    if (lock == null) {
-      channel.close();
-      throw Fault.of(
-              ErrorCode.CONFLICT,
-              "another process has the snapshots of " + file.getParent(),
-              "ask that one, or end it first")
-          .exception();
-    }
-    return channel;
   }
 
   private static void clear(Path staging) throws IOException {
@@ -125,7 +129,8 @@ public final class SnapshotStore implements AutoCloseable {
   /** Begins a snapshot; it exists once it is finished, and otherwise never. */
   public Taking take() {
     inside.acquireUninterruptibly();
-    return new Taking(chunks.writer(), manifests, inside::release);
+    steps.reached(Step.TAKE_BEGUN);
+    return new Taking(chunks, manifests, steps, inside::release);
   }
 
   /**
@@ -181,21 +186,36 @@ public final class SnapshotStore implements AutoCloseable {
     try {
       Snapshot snapshot = found(id);
       List<Entry> entries = manifests.entries(id);
-      Set<ChunkId> seen = new HashSet<>();
-      for (Entry entry : entries) {
-        for (ChunkId chunk : entry.chunks()) {
-          if (seen.add(chunk)) {
-            chunks.read(chunk);
-          }
-        }
-      }
-      return new Opened(snapshot, entries, chunks, inside::release);
+      steps.reached(Step.RESTORE_LISTED);
+      ChunkReader reader = chunks.check(chunksOf(entries));
+      steps.reached(Step.RESTORE_CHECKED);
+      return new Opened(snapshot, entries, reader, steps, inside::release);
     } catch (IOException e) {
       inside.release();
       throw failed("snapshot " + id + " cannot be read", e);
     } catch (RuntimeException e) {
       inside.release();
       throw e;
+    }
+  }
+
+  private static Set<ChunkId> chunksOf(List<Entry> entries) {
+    Set<ChunkId> all = new HashSet<>();
+    entries.forEach(entry -> all.addAll(entry.chunks()));
+    all.removeIf(ChunkId::isHole);
+    return all;
+  }
+
+  /**
+   * Returns the files of a snapshot, in the order in which they were taken; of their content
+   * nothing is read. A later snapshot may add those that did not change as they are.
+   */
+  public List<Entry> entries(String id) {
+    try {
+      found(id);
+      return manifests.entries(id);
+    } catch (IOException e) {
+      throw failed("snapshot " + id + " cannot be read", e);
     }
   }
 
@@ -217,11 +237,13 @@ public final class SnapshotStore implements AutoCloseable {
   public Swept collect() {
     inside.acquireUninterruptibly(EVERYBODY);
     try {
+      steps.reached(Step.COLLECT_BEGUN);
       clear(staging);
       Set<ChunkId> needed = new HashSet<>();
       for (String id : manifests.ids()) {
-        manifests.entries(id).forEach(entry -> needed.addAll(entry.chunks()));
+        needed.addAll(chunksOf(manifests.entries(id)));
       }
+      steps.reached(Step.COLLECT_COUNTED);
       return chunks.sweep(needed);
     } catch (IOException e) {
       throw failed("what nobody needs cannot be collected", e);
@@ -252,10 +274,11 @@ public final class SnapshotStore implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      lockFile.close();
-    } catch (IOException e) {
-      throw failed("the snapshots cannot be closed", e);
+    chunks.close();
+    IOException failure = new IOException("the lock stays");
+    release(claims, failure);
+    if (failure.getSuppressed().length > 0) {
+      throw failed("the snapshots cannot be closed", failure);
     }
   }
 }

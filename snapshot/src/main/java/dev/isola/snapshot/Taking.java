@@ -1,60 +1,137 @@
 package dev.isola.snapshot;
 
+import dev.isola.archive.Names;
+import dev.isola.snapshot.chunk.ChunkId;
+import dev.isola.snapshot.chunk.ChunkStore;
 import dev.isola.snapshot.chunk.ChunkWriter;
+import dev.isola.snapshot.chunk.DamagedException;
 import dev.isola.snapshot.manifest.Entry;
+import dev.isola.snapshot.manifest.Listing;
 import dev.isola.snapshot.manifest.Manifests;
 import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.snapshot.step.Step;
+import dev.isola.snapshot.step.Steps;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** A snapshot on its way. Not for several threads; closing it unfinished leaves nothing. */
 public final class Taking implements AutoCloseable {
   private final ChunkWriter writer;
   private final Manifests manifests;
   private final Runnable leave;
-  private final List<Entry> entries = new ArrayList<>();
+  private final ChunkStore chunks;
+  private final Steps steps;
+  private final List<Row> rows = new ArrayList<>();
   private long bytes;
   private boolean closed;
 
-  Taking(ChunkWriter writer, Manifests manifests, Runnable leave) {
-    this.writer = writer;
-    this.manifests = manifests;
-    this.leave = leave;
-  }
-
-  /** Adds what has no content, or content that an earlier snapshot has read. */
-  public void add(Entry entry) {
-    entries.add(entry);
-    bytes += entry.size();
-  }
-
-  /**
-   * Adds a file with its content.
-   *
-   * @param file its size and chunks are not looked at
-   */
-  public void add(Entry file, InputStream content) {
-    try {
-      ChunkWriter.Content read = writer.add(content);
-      add(
-          new Entry(
+  /** A file; {@code content} is what is read of it now, if anything is. */
+  private record Row(Entry file, ChunkWriter.@Nullable Content content) {
+    Entry entry() {
+      return content == null
+          ? file
+          : new Entry(
               file.path(),
               file.kind(),
               file.target(),
               file.mode(),
               file.uid(),
               file.gid(),
-              read.size(),
+              content.size(),
               file.seconds(),
               file.nanos(),
               file.attributes(),
-              read.chunks()));
+              content.chunks());
+    }
+  }
+
+  Taking(ChunkStore chunks, Manifests manifests, Steps steps, Runnable leave) {
+    this.chunks = chunks;
+    this.writer = chunks.writer();
+    this.steps = steps;
+    this.manifests = manifests;
+    this.leave = leave;
+  }
+
+  /**
+   * Adds what has no content, or content that an earlier snapshot has read. Of that nothing is read
+   * again.
+   *
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
+   */
+  public void add(Entry entry) {
+    for (ChunkId chunk : entry.chunks()) {
+      if (!chunk.isHole() && !chunks.contains(chunk)) {
+        throw SnapshotStore.failed(
+            "the snapshot cannot be written",
+            new DamagedException(
+                "chunk " + chunk, "it is in no pack, and " + entry.path() + " needs it"));
+      }
+    }
+    rows.add(new Row(entry, null));
+    bytes += entry.size();
+  }
+
+  /**
+   * Adds a file with its content. Long runs of zeros in it become holes.
+   *
+   * @param file its size and chunks are not looked at
+   */
+  public void add(Entry file, InputStream content) {
+    try {
+      ChunkWriter.Content read = writer.begin();
+      writer.add(read, content);
+      add(file, read);
     } catch (IOException e) {
       throw SnapshotStore.failed("the snapshot cannot be written", e);
     }
+  }
+
+  /**
+   * Adds a file of which only some parts are there. What lies between them costs nothing.
+   *
+   * @param file its size says where it ends; its chunks are not looked at
+   * @param extents the parts that are there, in order
+   * @param data those parts, one behind the other
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} when the parts overlap, are
+   *     beyond the file's end, or longer than {@code data}
+   */
+  public void add(Entry file, List<Extent> extents, InputStream data) {
+    try {
+      ChunkWriter.Content read = writer.begin();
+      for (Extent extent : extents) {
+        if (extent.offset() < read.size() || extent.end() > file.size()) {
+          throw Names.bad("the parts of a sparse file are not in order", file.path());
+        }
+        hole(read, extent.offset());
+        writer.add(read, new Part(data, extent.length()));
+        if (read.size() != extent.end()) {
+          throw Names.bad("a sparse file was cut off", file.path());
+        }
+      }
+      hole(read, file.size());
+      add(file, read);
+    } catch (IOException e) {
+      throw SnapshotStore.failed("the snapshot cannot be written", e);
+    }
+  }
+
+  private void hole(ChunkWriter.Content read, long to) {
+    if (to > read.size()) {
+      writer.addHole(read, to - read.size());
+    }
+  }
+
+  private void add(Entry file, ChunkWriter.Content read) {
+    rows.add(new Row(file, read));
+    bytes += read.size();
   }
 
   /** What was counted while it was taken. */
@@ -64,16 +141,21 @@ public final class Taking implements AutoCloseable {
   public Snapshot finish(Function<Counts, Snapshot> describe) {
     try {
       writer.commit();
+      steps.reached(Step.TAKE_COMMITTED);
+      List<Entry> entries = rows.stream().map(Row::entry).toList();
+      Listing list = Listing.of(entries);
       Snapshot snapshot =
           describe.apply(
               new Counts(
-                  entries.size(),
-                  bytes,
-                  writer.newBytes(),
-                  writer.storedBytes(),
-                  Manifests.checksum(entries)));
-      manifests.write(snapshot, entries);
+                  entries.size(), bytes, writer.newBytes(), writer.storedBytes(), list.checksum()));
+      manifests.write(snapshot, list);
       return snapshot;
+    } catch (FileAlreadyExistsException e) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "there is a snapshot of that id, and snapshots are never changed",
+              "give this one an id of its own")
+          .exception(e);
     } catch (IOException e) {
       throw SnapshotStore.failed("the snapshot cannot be written", e);
     } finally {

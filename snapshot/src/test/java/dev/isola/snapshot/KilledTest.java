@@ -2,20 +2,18 @@ package dev.isola.snapshot;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.snapshot.blob.FolderBlobs;
-import dev.isola.snapshot.manifest.Entry;
 import dev.isola.snapshot.manifest.Snapshot;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -27,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * it said was done is done, and nothing else is there but at most the one it was about to tell.
  */
 class KilledTest {
-  private static final int CYCLES = Boolean.getBoolean("isola.long") ? 200 : 12;
+  private static final int CYCLES = Boolean.getBoolean("isola.long") ? 200 : 4;
 
   @TempDir Path folder;
 
@@ -38,28 +36,46 @@ class KilledTest {
     Map<String, String> acknowledged = new HashMap<>();
     int taken = 0;
     for (int i = 0; i < CYCLES; i++) {
-      List<String> lines = run(random.nextInt(400), random.nextLong());
-      String leaving = "";
-      for (String line : lines) {
-        String[] words = line.split(" ");
-        switch (words[0]) {
-          case "took" -> {
-            acknowledged.put(words[1], words[2]);
-            taken++;
-          }
-          case "removing" -> leaving = words[1];
-          case "removed" -> acknowledged.remove(words[1]);
-          default -> throw new AssertionError(line);
-        }
-      }
-      look(acknowledged, leaving, "seed " + seed + ", cycle " + i);
+      List<String> lines = run(random.nextInt(400), Long.toString(random.nextLong()));
+      taken += believe(lines, acknowledged, "seed " + seed + ", cycle " + i);
     }
     assertThat(taken).as("it was at work").isGreaterThan(CYCLES);
   }
 
+  /** The control: what was said to be taken and is not there is missed. */
+  @Test
+  void missesWhatWasAcknowledgedAndNeverWritten() throws Exception {
+    List<String> lines = run(0, "lie");
+    assertThat(lines).containsExactly("took nothing 00");
+    assertThatThrownBy(() -> believe(lines, new HashMap<>(), "a lie"))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("nothing");
+  }
+
+  /** Looks for what a process said that it did, and returns how many snapshots it took. */
+  private int believe(List<String> lines, Map<String, String> acknowledged, String where)
+      throws IOException {
+    String leaving = "";
+    int taken = 0;
+    for (String line : lines) {
+      String[] words = line.split(" ");
+      switch (words[0]) {
+        case "took" -> {
+          acknowledged.put(words[1], words[2]);
+          taken++;
+        }
+        case "removing" -> leaving = words[1];
+        case "removed" -> acknowledged.remove(words[1]);
+        default -> throw new AssertionError(line);
+      }
+    }
+    look(acknowledged, leaving, where);
+    return taken;
+  }
+
   private void look(Map<String, String> acknowledged, String leaving, String where)
       throws IOException {
-    try (SnapshotStore store = Work.open(folder)) {
+    try (SnapshotStore store = Samples.open(folder)) {
       assertThat(store.verify()).as(where).isEmpty();
       List<String> found = store.list().stream().map(Snapshot::id).toList();
       if (!found.contains(leaving)) {
@@ -82,21 +98,11 @@ class KilledTest {
     }
   }
 
-  private List<String> run(int millis, long seed) throws Exception {
+  private List<String> run(int millis, String seed) throws Exception {
     Path out = folder.resolve("out");
+    Files.deleteIfExists(out);
     Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Work.class.getName(),
-                folder.toString(),
-                Long.toString(seed))
-            .redirectOutput(out.toFile())
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
+        Child.of(folder, Work.class, folder.toString(), seed).redirectOutput(out.toFile()).start();
     try {
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
       while (Files.size(out) == 0 && System.nanoTime() < deadline) {
@@ -112,13 +118,13 @@ class KilledTest {
 
   /** What is killed. */
   static final class Work {
-    static SnapshotStore open(Path folder) {
-      return SnapshotStore.open(new FolderBlobs(folder.resolve("store")), folder.resolve("work"));
-    }
-
-    public static void main(String[] args) {
+    public static void main(String[] args) throws InterruptedException {
+      if (args[1].equals("lie")) {
+        say("took nothing 00");
+        Thread.sleep(Duration.ofMinutes(1));
+      }
       Random random = new Random(Long.parseLong(args[1]));
-      try (SnapshotStore store = open(Path.of(args[0]))) {
+      try (SnapshotStore store = Samples.open(Path.of(args[0]))) {
         List<String> ids = new ArrayList<>(store.list().stream().map(Snapshot::id).toList());
         while (true) {
           String id = "s" + Long.toString(random.nextLong() >>> 1, 36);
@@ -138,31 +144,10 @@ class KilledTest {
     private static Snapshot take(SnapshotStore store, Random random, String id) {
       try (Taking taking = store.take()) {
         for (int i = 0; i < 20; i++) {
-          byte[] content = new byte[random.nextInt(60_000)];
-          new Random(random.nextInt(200)).nextBytes(content);
-          Entry entry =
-              new Entry("f" + i, Entry.Kind.FILE, "", 0644, 0, 0, 0, 0, 0, Map.of(), List.of());
-          taking.add(entry, new ByteArrayInputStream(content));
+          byte[] content = Samples.noise(random.nextInt(60_000), random.nextInt(200));
+          taking.add(Samples.plain("f" + i), new ByteArrayInputStream(content));
         }
-        return taking.finish(
-            counts ->
-                new Snapshot(
-                    id,
-                    Instant.EPOCH,
-                    "sandbox",
-                    "memory",
-                    "1",
-                    "amd64",
-                    Map.of(),
-                    Optional.empty(),
-                    "/",
-                    List.of(),
-                    List.of(),
-                    counts.files(),
-                    counts.bytes(),
-                    counts.newBytes(),
-                    counts.storedBytes(),
-                    counts.checksum()));
+        return Samples.finish(taking, id);
       }
     }
 

@@ -4,19 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.snapshot.blob.FolderBlobs;
-import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.error.InvalidRequest;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,13 +36,12 @@ class TreesTest {
         mkfifo pipe
         touch -d '2020-01-01 UTC' 'with space' d/e d .
         """);
-    try (SnapshotStore store =
-            SnapshotStore.open(new FolderBlobs(folder.resolve("store")), folder.resolve("work"));
+    try (SnapshotStore store = Samples.open(folder);
         InputStream archive =
             out("tar", "--xattrs", "--format=pax", "-C", source.toString(), "-c", ".");
         Taking taking = store.take()) {
       Trees.take(archive, taking);
-      taking.finish(counts -> snapshot("one", counts));
+      Samples.finish(taking, "one");
       Path target = Files.createDirectory(folder.resolve("target"));
       try (Opened opened = store.open("one")) {
         into(
@@ -71,8 +65,7 @@ class TreesTest {
     Path source = Files.createDirectory(folder.resolve("source"));
     sh(source, "seq 10000 >a && seq 10000 >b");
     byte[] whole = out("tar", "-C", source.toString(), "-c", ".").readAllBytes();
-    try (SnapshotStore store =
-        SnapshotStore.open(new FolderBlobs(folder.resolve("store")), folder.resolve("work"))) {
+    try (SnapshotStore store = Samples.open(folder)) {
       for (int length : List.of(0, 512, 1000, 30_000, 60_000)) {
         try (Taking taking = store.take()) {
           assertThatThrownBy(
@@ -83,26 +76,6 @@ class TreesTest {
       }
       assertThat(store.list()).isEmpty();
     }
-  }
-
-  private static Snapshot snapshot(String id, Taking.Counts counts) {
-    return new Snapshot(
-        id,
-        Instant.EPOCH,
-        "sandbox",
-        "memory",
-        "1",
-        "amd64",
-        Map.of(),
-        Optional.empty(),
-        "/",
-        List.of(),
-        List.of(),
-        counts.files(),
-        counts.bytes(),
-        counts.newBytes(),
-        counts.storedBytes(),
-        counts.checksum());
   }
 
   /** Everything that find and sha256sum see of a tree, and the names of hard links. */

@@ -6,16 +6,38 @@ import java.util.List;
 
 /**
  * Files that are written once and never changed. A name is one or two words with a slash between
- * them; a file is there whole or not at all, also after a crash.
+ * them; a file is there whole or not at all, also after a crash. For several threads.
  */
 public interface Blobs {
 
+  /** Who may write; nobody else can before it is closed. */
+  interface Claim extends AutoCloseable {
+    @Override
+    void close() throws IOException;
+  }
+
   /**
-   * Takes over a file that was written whole. It is durable when this returns.
+   * Becomes the only one who writes here.
    *
-   * @param file somewhere on this machine; gone afterwards
+   * @param work a folder of this machine that nobody but the caller uses
+   * @throws OwnedException when somebody else is
+   */
+  Claim claim(Path work) throws IOException;
+
+  /**
+   * Takes over a file that was written whole. It is durable when this returns. One that is there
+   * under that name is replaced.
+   *
+   * @param file somewhere on this machine; it may be gone afterwards
    */
   void put(String name, Path file) throws IOException;
+
+  /**
+   * Like {@link #put}, but never replaces anything.
+   *
+   * @throws java.nio.file.FileAlreadyExistsException when there is one of that name
+   */
+  void create(String name, Path file) throws IOException;
 
   /**
    * Reads a part.

@@ -1,9 +1,14 @@
 package dev.isola.snapshot.blob;
 
+import dev.isola.snapshot.step.Step;
+import dev.isola.snapshot.step.Steps;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -14,15 +19,50 @@ import java.util.stream.Stream;
 
 /** Blobs in a folder of this machine. A file is on the disk before its name is. */
 public final class FolderBlobs implements Blobs {
+  private static final String LOCK = "lock";
+
   private final Path folder;
+  private final Steps steps;
 
   public FolderBlobs(Path folder) {
+    this(folder, Steps.UNWATCHED);
+  }
+
+  public FolderBlobs(Path folder, Steps steps) {
     this.folder = folder;
+    this.steps = steps;
+  }
+
+  @Override
+  public Claim claim(Path work) throws IOException {
+    return claimFolder(folder);
+  }
+
+  /**
+   * Becomes the only one who uses a folder: by a lock of the kernel, which ends with the process
+   * however that ends.
+   */
+  public static Claim claimFolder(Path folder) throws IOException {
+    Files.createDirectories(folder);
+    FileChannel channel =
+        FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    FileLock lock;
+    try {
+      lock = channel.tryLock();
+    } catch (OverlappingFileLockException e) {
+      lock = null;
+    }
+    if (lock == null) {
+      channel.close();
+      throw new OwnedException("another process has the snapshots of " + folder);
+    }
+    return channel::close;
   }
 
   @Override
   public void put(String name, Path file) throws IOException {
     sync(file);
+    steps.reached(Step.FILE_SYNCED);
     Path target = folder.resolve(name);
     Path parent = folderOf(target);
     if (!Files.isDirectory(parent)) {
@@ -30,7 +70,17 @@ public final class FolderBlobs implements Blobs {
       sync(folder);
     }
     Files.move(file, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    steps.reached(Step.FILE_NAMED);
     sync(parent);
+  }
+
+  /** There is one owner, and it creates each name once: what is looked for here comes not later. */
+  @Override
+  public void create(String name, Path file) throws IOException {
+    if (Files.exists(folder.resolve(name))) {
+      throw new FileAlreadyExistsException(name);
+    }
+    put(name, file);
   }
 
   private static void sync(Path path) throws IOException {
@@ -78,7 +128,13 @@ public final class FolderBlobs implements Blobs {
   public void remove(String name) throws IOException {
     Path target = folder.resolve(name);
     if (Files.deleteIfExists(target)) {
+      steps.reached(Step.FILE_REMOVED);
       sync(folderOf(target));
     }
+  }
+
+  @Override
+  public String toString() {
+    return folder.toString();
   }
 }

@@ -5,10 +5,36 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** SHA-256 of a chunk's content, which is its name. */
+/**
+ * SHA-256 of a chunk's content, which is its name. A hole in a file has no content and a name that
+ * says how long it is.
+ */
 public record ChunkId(long a, long b, long c, long d) {
   /** How many bytes it has. */
   public static final int BYTES = 32;
+
+  /** SHA-256 of nothing begins with these, and nothing is no chunk. */
+  private static final long HOLE_A = 0xe3b0c44298fc1c14L;
+
+  private static final long HOLE_B = 0x9afbf4c8996fb924L;
+  private static final long HOLE_C = 0x27ae41e4649b934cL;
+
+  /** Names a run of so many zeros that are not stored. */
+  public static ChunkId hole(long length) {
+    if (length <= 0) {
+      throw new IllegalArgumentException("a hole has a length");
+    }
+    return new ChunkId(HOLE_A, HOLE_B, HOLE_C, length);
+  }
+
+  public boolean isHole() {
+    return a == HOLE_A && b == HOLE_B && c == HOLE_C && d > 0;
+  }
+
+  /** Returns how many zeros a hole stands for. */
+  public long holeLength() {
+    return isHole() ? d : 0;
+  }
 
   public static ChunkId of(byte[] content, int offset, int length) {
     MessageDigest digest = sha256();

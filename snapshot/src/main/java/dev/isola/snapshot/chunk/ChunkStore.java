@@ -1,32 +1,59 @@
 package dev.isola.snapshot.chunk;
 
 import dev.isola.snapshot.blob.Blobs;
+import dev.isola.snapshot.step.Steps;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
+import java.util.Collection;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * All chunks of a store. What is read is checked against its name, so nothing that was damaged goes
  * out. For several threads; {@link #sweep} must be alone.
  */
-public final class ChunkStore {
+public final class ChunkStore implements AutoCloseable {
+  private static final int MOST_THREADS = 8;
+
+  /** What reading the table of a pack weighs. */
+  private static final int TABLE = 64 << 10;
+
+  private static final int READING = 32 << 20;
+
   private final Blobs blobs;
   private final Path staging;
+  private final Steps steps;
+  private final ThreadPoolExecutor threads = threads();
   private final Map<ChunkId, Place> places = new ConcurrentHashMap<>();
   private final Map<String, String> damaged = new ConcurrentHashMap<>();
 
-  private ChunkStore(Blobs blobs, Path staging) {
+  private ChunkStore(Blobs blobs, Path staging, Steps steps) {
     this.blobs = blobs;
     this.staging = staging;
+    this.steps = steps;
+  }
+
+  private static ThreadPoolExecutor threads() {
+    int count = Math.clamp(Runtime.getRuntime().availableProcessors(), 1, MOST_THREADS);
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(
+            count,
+            count,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().daemon().name("snapshot-", 0).factory());
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
   }
 
   /**
@@ -34,12 +61,19 @@ public final class ChunkStore {
    *
    * @param staging a folder of this machine for what is not finished
    */
-  public static ChunkStore open(Blobs blobs, Path staging) throws IOException {
-    ChunkStore store = new ChunkStore(blobs, staging);
-    for (String name : blobs.list(Pack.FOLDER)) {
-      store.load(name);
+  public static ChunkStore open(Blobs blobs, Path staging, Steps steps) throws IOException {
+    ChunkStore store = new ChunkStore(blobs, staging, steps);
+    try {
+      Flight flight = new Flight(store.threads, READING);
+      for (String name : blobs.list(Pack.FOLDER)) {
+        flight.start(TABLE, () -> store.load(name));
+      }
+      flight.land();
+      return store;
+    } catch (IOException | RuntimeException e) {
+      store.close();
+      throw e;
     }
-    return store;
   }
 
   private void load(String name) throws IOException {
@@ -50,7 +84,7 @@ public final class ChunkStore {
     }
   }
 
-  /** Returns the packs whose rows cannot be read, each with what is wrong with it. */
+  /** Returns the packs that cannot be used, each with what is wrong with it. */
   public Map<String, String> damaged() {
     return new TreeMap<>(damaged);
   }
@@ -61,48 +95,61 @@ public final class ChunkStore {
 
   /** Begins to add chunks. */
   public ChunkWriter writer() {
-    return new ChunkWriter(this, blobs, staging);
+    return new ChunkWriter(this, blobs, staging, steps, threads);
   }
 
   void learn(Map<ChunkId, Place> more) {
     places.putAll(more);
   }
 
-  /**
-   * Returns a chunk.
-   *
-   * @throws DamagedException when it is not there, or not what was written
-   */
-  public byte[] read(ChunkId id) throws IOException {
+  private Place place(ChunkId id) throws DamagedException {
     Place place = places.get(id);
     if (place == null) {
-      throw new DamagedException("chunk " + id, "it is in no pack" + hint());
+      String hint = damaged.isEmpty() ? "" : " that can be read; " + damaged().values();
+      throw new DamagedException("chunk " + id, "it is in no pack" + hint);
     }
-    return Squeezing.restore(compressed(place), place.size())
-        .filter(content -> ChunkId.of(content, 0, content.length).equals(id))
-        .orElseThrow(
-            () ->
-                new DamagedException(
-                    place.pack(),
-                    "its chunk at byte " + place.offset() + " is not what was written"));
+    return place;
   }
 
-  private String hint() {
-    return damaged.isEmpty() ? "" : " that can be read; " + damaged().values();
-  }
-
-  private byte[] compressed(Place place) throws IOException {
+  byte[] read(Stretch stretch) throws IOException {
     try {
-      return blobs.read(place.pack(), place.offset(), place.length());
+      return blobs.read(stretch.pack(), stretch.offset(), stretch.length());
     } catch (NoSuchFileException e) {
-      throw new DamagedException(place.pack(), "it is gone");
+      throw new DamagedException(stretch.pack(), "it is gone");
+    } catch (EOFException e) {
+      throw new DamagedException(stretch.pack(), "it was cut off");
     }
   }
 
-  /** Returns how many bytes a chunk takes in the store. */
-  public int stored(ChunkId id) {
-    Place place = places.get(id);
-    return place == null ? 0 : place.length();
+  /**
+   * Reads and checks chunks, and returns who reads them again.
+   *
+   * @throws DamagedException when one is not there, or not what was written
+   */
+  public ChunkReader check(Collection<ChunkId> ids) throws IOException {
+    Map<ChunkId, Place> wanted = new HashMap<>();
+    for (ChunkId id : ids) {
+      wanted.put(id, place(id));
+    }
+    List<Stretch> stretches = Stretch.of(wanted);
+    Flight flight = new Flight(threads, READING);
+    try {
+      for (Stretch stretch : stretches) {
+        flight.start(Stretch.LONGEST, () -> check(stretch));
+      }
+      flight.land();
+    } finally {
+      flight.abandon();
+    }
+    return new ChunkReader(this, stretches);
+  }
+
+  private byte[] check(Stretch stretch) throws IOException {
+    byte[] bytes = read(stretch);
+    for (ChunkId id : stretch.chunks().keySet()) {
+      stretch.content(id, bytes);
+    }
+    return bytes;
   }
 
   /** What a sweep gave back. */
@@ -114,76 +161,61 @@ public final class ChunkStore {
    * or in two places.
    */
   public Swept sweep(Set<ChunkId> needed) throws IOException {
-    int packs = 0;
-    long bytes = 0;
-    for (String name : blobs.list(Pack.FOLDER)) {
-      if (damaged.containsKey(name)) {
-        continue; // What is in it may be wanted by who can mend it.
-      }
-      Map<ChunkId, Place> rows = Pack.rows(blobs, name);
-      long size = blobs.size(name);
-      long used = 0;
-      Map<ChunkId, Place> kept = new HashMap<>();
-      for (Map.Entry<ChunkId, Place> row : rows.entrySet()) {
-        Place current = places.get(row.getKey());
-        if (needed.contains(row.getKey()) && current != null && current.pack().equals(name)) {
-          kept.put(row.getKey(), row.getValue());
-          used += row.getValue().length();
+    return new Sweep(this, blobs, steps, needed).run();
+  }
+
+  /** Tells whether nothing is known of a pack but that it is damaged. */
+  boolean isDamaged(String pack) {
+    return damaged.containsKey(pack);
+  }
+
+  /** Tells whether a chunk is read from that pack. */
+  boolean readsFrom(String pack, ChunkId id) {
+    Place place = places.get(id);
+    return place != null && place.pack().equals(pack);
+  }
+
+  void forget(String pack, Collection<ChunkId> ids) {
+    for (ChunkId id : ids) {
+      places.computeIfPresent(id, (_, at) -> at.pack().equals(pack) ? null : at);
+    }
+  }
+
+  /** Writes chunks of a pack into a new one and returns how large that is. */
+  long rewrite(Map<ChunkId, Place> kept) throws IOException {
+    try (PackWriter pack = new PackWriter(staging, steps)) {
+      for (Stretch stretch : Stretch.of(kept)) {
+        byte[] bytes = check(stretch); // What is damaged is not carried on as if it were good.
+        for (Map.Entry<ChunkId, Place> one : stretch.chunks().entrySet()) {
+          Place place = one.getValue();
+          pack.add(one.getKey(), bytes, stretch.begin(place), place.length(), place.size());
         }
       }
-      if (used * 2 >= size) {
-        continue;
-      }
-      long written = kept.isEmpty() ? 0 : rewrite(kept);
-      rows.keySet().forEach(id -> places.computeIfPresent(id, (_, at) -> forget(at, name)));
-      blobs.remove(name);
-      packs++;
-      bytes += size - written;
-    }
-    return new Swept(packs, bytes);
-  }
-
-  private static @Nullable Place forget(Place at, String pack) {
-    return at.pack().equals(pack) ? null : at;
-  }
-
-  private long rewrite(Map<ChunkId, Place> kept) throws IOException {
-    try (PackWriter pack = new PackWriter(staging)) {
-      for (Map.Entry<ChunkId, Place> row : kept.entrySet()) {
-        read(row.getKey()); // what is damaged is not carried on as if it were good
-        Place place = row.getValue();
-        byte[] compressed = compressed(place);
-        pack.addCompressed(row.getKey(), compressed, compressed.length, place.size());
-      }
-      long size = pack.size();
       learn(pack.finish(blobs));
-      return size;
+      return pack.size();
     }
   }
 
   /** Reads everything and returns what is damaged, by name. */
   public Map<String, String> verify() throws IOException {
-    Map<String, String> found = new TreeMap<>();
-    List<String> names = blobs.list(Pack.FOLDER);
-    for (String name : names) {
-      String problem = problem(name);
-      if (!problem.isEmpty()) {
-        found.put(name, problem);
-      }
+    Map<String, String> found = new ConcurrentHashMap<>();
+    Flight flight = new Flight(threads, READING);
+    for (String name : blobs.list(Pack.FOLDER)) {
+      flight.start(
+          Stretch.LONGEST,
+          () -> {
+            if (!Pack.isWhole(blobs, name)) {
+              found.put(name, name + " is damaged: its bytes are others");
+            }
+          });
     }
-    return found;
+    flight.land();
+    return new TreeMap<>(found);
   }
 
-  /** A pack is named by all of its bytes. */
-  private String problem(String name) throws IOException {
-    MessageDigest digest = ChunkId.sha256();
-    long size = blobs.size(name);
-    for (long at = 0; at < size; ) {
-      int length = (int) Math.min(1 << 20, size - at);
-      digest.update(blobs.read(name, at, length));
-      at += length;
-    }
-    String is = HexFormat.of().formatHex(digest.digest());
-    return name.equals(Pack.FOLDER + "/" + is) ? "" : name + " is damaged: its bytes are others";
+  /** Ends the threads once they have done what was begun. */
+  @Override
+  public void close() {
+    threads.shutdown();
   }
 }

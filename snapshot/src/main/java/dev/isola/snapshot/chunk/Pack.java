@@ -4,7 +4,9 @@ import dev.isola.snapshot.blob.Blobs;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -59,8 +61,25 @@ final class Pack {
     Map<ChunkId, Place> places = new LinkedHashMap<>();
     ByteBuffer row = ByteBuffer.wrap(rows);
     while (row.hasRemaining()) {
-      places.put(ChunkId.read(row), new Place(name, row.getLong(), row.getInt(), row.getInt()));
+      ChunkId id = ChunkId.read(row);
+      Place place = new Place(name, row.getLong(), row.getInt(), row.getInt());
+      if (place.offset() < HEAD.length || place.length() < 0 || place.end() > begin) {
+        throw new DamagedException(name, "a row points out of it");
+      }
+      places.put(id, place);
     }
     return places;
+  }
+
+  /** Reads all of a pack and tells whether its bytes are those that it is named by. */
+  static boolean isWhole(Blobs blobs, String name) throws IOException {
+    MessageDigest digest = ChunkId.sha256();
+    long size = blobs.size(name);
+    for (long at = 0; at < size; ) {
+      int length = (int) Math.min(4 << 20, size - at);
+      digest.update(blobs.read(name, at, length));
+      at += length;
+    }
+    return name.equals(FOLDER + "/" + HexFormat.of().formatHex(digest.digest()));
   }
 }

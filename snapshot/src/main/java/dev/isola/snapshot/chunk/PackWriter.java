@@ -1,6 +1,8 @@
 package dev.isola.snapshot.chunk;
 
 import dev.isola.snapshot.blob.Blobs;
+import dev.isola.snapshot.step.Step;
+import dev.isola.snapshot.step.Steps;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -15,42 +17,35 @@ import java.util.Map;
 
 /** Writes one pack beside the store; it joins it when it is finished, or never. */
 final class PackWriter implements AutoCloseable {
+  private final Steps steps;
   private final Path file;
   private final MessageDigest digest = ChunkId.sha256();
+  private final OutputStream disk;
   private final OutputStream out;
   private final Map<ChunkId, Place> rows = new LinkedHashMap<>();
-  private byte[] squeezed = new byte[0];
   private long offset;
 
-  PackWriter(Path staging) throws IOException {
+  PackWriter(Path staging, Steps steps) throws IOException {
+    this.steps = steps;
     file = Files.createTempFile(staging, "pack", ".new");
-    out =
-        new DigestOutputStream(
-            new BufferedOutputStream(Files.newOutputStream(file), 256 << 10), digest);
-    write(Pack.HEAD, Pack.HEAD.length);
+    disk = Files.newOutputStream(file);
+    out = new DigestOutputStream(new BufferedOutputStream(disk, 256 << 10), digest);
+    write(Pack.HEAD, 0, Pack.HEAD.length);
+    steps.reached(Step.PACK_STAGED);
   }
 
-  boolean contains(ChunkId id) {
-    return rows.containsKey(id);
-  }
-
-  void add(ChunkId id, byte[] content, int from, int length) throws IOException {
-    int bound = Squeezing.bound(length);
-    if (squeezed.length < bound) {
-      squeezed = new byte[bound];
-    }
-    int taken = Squeezing.squeeze(content, from, length, squeezed);
-    addCompressed(id, squeezed, taken, length);
-  }
-
-  /** Adds a chunk that is compressed already. */
-  void addCompressed(ChunkId id, byte[] compressed, int length, int size) throws IOException {
+  /**
+   * Adds a chunk that is squeezed already.
+   *
+   * @param size of its content
+   */
+  void add(ChunkId id, byte[] squeezed, int from, int length, int size) throws IOException {
     rows.put(id, new Place("", offset, length, size));
-    write(compressed, length);
+    write(squeezed, from, length);
   }
 
-  private void write(byte[] bytes, int length) throws IOException {
-    out.write(bytes, 0, length);
+  private void write(byte[] bytes, int from, int length) throws IOException {
+    out.write(bytes, from, length);
     offset += length;
   }
 
@@ -68,13 +63,15 @@ final class PackWriter implements AutoCloseable {
                 .putLong(place.offset())
                 .putInt(place.length())
                 .putInt(place.size()));
-    write(table.array(), table.capacity());
+    write(table.array(), 0, table.capacity());
     ByteBuffer foot = ByteBuffer.allocate(Pack.FOOT);
     foot.putInt(rows.size()).put(ChunkId.of(table.array(), 0, table.capacity()).bytes());
-    write(foot.put(Pack.END).array(), Pack.FOOT);
+    write(foot.put(Pack.END).array(), 0, Pack.FOOT);
     out.close();
+    steps.reached(Step.PACK_WRITTEN);
     String name = Pack.FOLDER + "/" + HexFormat.of().formatHex(digest.digest());
     blobs.put(name, file);
+    steps.reached(Step.PACK_KEPT);
     Map<ChunkId, Place> places = new LinkedHashMap<>();
     rows.forEach(
         (id, place) ->
@@ -85,7 +82,10 @@ final class PackWriter implements AutoCloseable {
   /** Throws it away unless it was finished. */
   @Override
   public void close() throws IOException {
-    out.close();
-    Files.deleteIfExists(file);
+    try {
+      disk.close(); // Without what is buffered: on a full disk that would fail once more.
+    } finally {
+      Files.deleteIfExists(file);
+    }
   }
 }

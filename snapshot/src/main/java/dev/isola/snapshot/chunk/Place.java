@@ -6,4 +6,9 @@ package dev.isola.snapshot.chunk;
  * @param length in the pack, compressed
  * @param size of its content
  */
-record Place(String pack, long offset, int length, int size) {}
+record Place(String pack, long offset, int length, int size) {
+  /** Returns where the next one may begin. */
+  long end() {
+    return offset + length;
+  }
+}

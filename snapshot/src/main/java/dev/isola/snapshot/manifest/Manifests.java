@@ -3,8 +3,10 @@ package dev.isola.snapshot.manifest;
 import dev.isola.snapshot.blob.Blobs;
 import dev.isola.snapshot.chunk.ChunkId;
 import dev.isola.snapshot.chunk.DamagedException;
-import dev.isola.snapshot.chunk.Squeezing;
+import dev.isola.snapshot.step.Step;
+import dev.isola.snapshot.step.Steps;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,48 +25,51 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Manifests {
   private static final String FOLDER = "snapshots";
   private static final byte[] MARK = "ISOLASN1".getBytes(StandardCharsets.US_ASCII);
-  private static final int FIXED = MARK.length + 2 * Integer.BYTES;
+  private static final int FIXED = MARK.length + Integer.BYTES;
   private static final int SEAL = 2 * ChunkId.BYTES;
   private static final int MOST_HEAD = 16 << 20;
   private static final JsonMapper JSON = new JsonMapper();
 
   private final Blobs blobs;
   private final Path staging;
+  private final Steps steps;
 
-  public Manifests(Blobs blobs, Path staging) {
+  public Manifests(Blobs blobs, Path staging, Steps steps) {
     this.blobs = blobs;
     this.staging = staging;
+    this.steps = steps;
   }
 
-  /** Returns SHA-256 over a list of files. */
-  public static String checksum(List<Entry> entries) throws IOException {
-    return checksum(Tree.encode(entries));
-  }
-
-  private static String checksum(byte[] tree) {
-    return ChunkId.of(tree, 0, tree.length).toString();
-  }
-
-  public void write(Snapshot snapshot, List<Entry> entries) throws IOException {
+  /**
+   * Makes a snapshot exist.
+   *
+   * @throws java.nio.file.FileAlreadyExistsException when there is one of that id
+   */
+  public void write(Snapshot snapshot, Listing list) throws IOException {
     byte[] head = JSON.writeValueAsBytes(snapshot);
-    byte[] tree = Tree.encode(entries);
-    byte[] compressed = Squeezing.squeeze(tree);
-    byte[] seal = seal(head, tree.length, ChunkId.of(compressed, 0, compressed.length));
-    ByteBuffer file = ByteBuffer.allocate(FIXED + head.length + seal.length + compressed.length);
-    file.put(MARK).putInt(head.length).putInt(tree.length).put(head).put(seal).put(compressed);
+    byte[] rows = list.squeezed();
+    byte[] seal = seal(head, ChunkId.of(rows, 0, rows.length));
     Path temporary = Files.createTempFile(staging, "snapshot", ".new");
     try {
-      Files.write(temporary, file.array());
-      blobs.put(name(snapshot.id()), temporary);
+      try (OutputStream out = Files.newOutputStream(temporary)) {
+        out.write(MARK);
+        out.write(ByteBuffer.allocate(Integer.BYTES).putInt(head.length).array());
+        out.write(head);
+        out.write(seal);
+        out.write(rows);
+      }
+      steps.reached(Step.LIST_WRITTEN);
+      blobs.create(name(snapshot.id()), temporary);
+      steps.reached(Step.LIST_KEPT);
     } finally {
       Files.deleteIfExists(temporary);
     }
   }
 
   /** The list's bytes by their hash, and the hash of that and of everything before it. */
-  private static byte[] seal(byte[] head, int length, ChunkId list) {
-    ByteBuffer all = ByteBuffer.allocate(head.length + Integer.BYTES + ChunkId.BYTES);
-    all.put(head).putInt(length).put(list.bytes());
+  private static byte[] seal(byte[] head, ChunkId list) {
+    ByteBuffer all = ByteBuffer.allocate(head.length + ChunkId.BYTES);
+    all.put(head).put(list.bytes());
     return ByteBuffer.allocate(SEAL)
         .put(list.bytes())
         .put(ChunkId.of(all.array(), 0, all.capacity()).bytes())
@@ -86,8 +91,7 @@ public final class Manifests {
     return head(id).map(Head::snapshot);
   }
 
-  private record Head(
-      Snapshot snapshot, int treeLength, ChunkId list, long treeOffset, long size) {}
+  private record Head(Snapshot snapshot, ChunkId list, long offset, long size) {}
 
   private Optional<Head> head(String id) throws IOException {
     String name = name(id);
@@ -104,23 +108,21 @@ public final class Manifests {
     byte[] mark = new byte[MARK.length];
     begin.get(mark);
     int length = begin.getInt();
-    int tree = begin.getInt();
     if (!Arrays.equals(mark, MARK)
         || length < 0
         || length > MOST_HEAD
-        || tree < 0
         || size < (long) FIXED + length + SEAL) {
       throw new DamagedException(name, "it does not begin like a snapshot");
     }
     byte[] bytes = blobs.read(name, FIXED, length + SEAL);
     byte[] head = Arrays.copyOf(bytes, length);
     ChunkId list = ChunkId.of(Arrays.copyOfRange(bytes, length, length + ChunkId.BYTES));
-    if (!Arrays.equals(seal(head, tree, list), Arrays.copyOfRange(bytes, length, bytes.length))) {
+    if (!Arrays.equals(seal(head, list), Arrays.copyOfRange(bytes, length, bytes.length))) {
       throw new DamagedException(name, "what is known of it is not what was written");
     }
     try {
       Snapshot snapshot = JSON.readValue(head, Snapshot.class);
-      return Optional.of(new Head(snapshot, tree, list, FIXED + (long) bytes.length, size));
+      return Optional.of(new Head(snapshot, list, FIXED + (long) bytes.length, size));
     } catch (JacksonException e) {
       throw new DamagedException(name, "what is known of it cannot be read");
     }
@@ -134,24 +136,24 @@ public final class Manifests {
    */
   public List<Entry> entries(String id) throws IOException {
     Head head = head(id).orElseThrow(() -> new NoSuchFileException(name(id)));
-    long length = head.size() - head.treeOffset();
+    long length = head.size() - head.offset();
     if (length > Integer.MAX_VALUE - 64) {
       throw new DamagedException(name(id), "its list of files has an impossible length");
     }
-    byte[] compressed = blobs.read(name(id), head.treeOffset(), (int) length);
-    Optional<byte[]> read =
-        ChunkId.of(compressed, 0, compressed.length).equals(head.list())
-            ? Squeezing.restore(compressed, head.treeLength())
-            : Optional.empty();
-    byte[] tree =
-        read.filter(found -> checksum(found).equals(head.snapshot().checksum()))
-            .orElseThrow(
-                () -> new DamagedException(name(id), "its list of files is not what was written"));
-    return Tree.decode(tree);
+    byte[] rows = blobs.read(name(id), head.offset(), (int) length);
+    if (!ChunkId.of(rows, 0, rows.length).equals(head.list())) {
+      throw new DamagedException(name(id), "its list of files is not what was written");
+    }
+    try {
+      return new Listing(rows, head.snapshot().checksum()).entries();
+    } catch (IOException e) {
+      throw new DamagedException(name(id), "its list of files cannot be read: " + e.getMessage());
+    }
   }
 
   public void remove(String id) throws IOException {
     blobs.remove(name(id));
+    steps.reached(Step.LIST_REMOVED);
   }
 
   /** Tells whether a snapshot can have that name; anything else might lead out of the store. */

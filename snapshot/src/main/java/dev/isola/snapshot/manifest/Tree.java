@@ -3,11 +3,12 @@ package dev.isola.snapshot.manifest;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import dev.isola.snapshot.chunk.ChunkId;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,11 +16,13 @@ import java.util.TreeMap;
 
 /** The files of a snapshot as bytes: a row for each. */
 final class Tree {
+  /** Longer than any name or attribute; nothing is allocated on the word of a flipped length. */
+  private static final int LONGEST = 1 << 20;
+
   private Tree() {}
 
-  static byte[] encode(List<Entry> entries) throws IOException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream(entries.size() * 128 + 16);
-    DataOutputStream out = new DataOutputStream(bytes);
+  static void encode(List<Entry> entries, OutputStream to) throws IOException {
+    DataOutputStream out = new DataOutputStream(to);
     out.writeInt(entries.size());
     for (Entry entry : entries) {
       text(out, entry.path());
@@ -42,13 +45,13 @@ final class Tree {
       }
     }
     out.flush();
-    return bytes.toByteArray();
   }
 
-  static List<Entry> decode(byte[] tree) throws IOException {
-    DataInputStream in = new DataInputStream(new ByteArrayInputStream(tree));
-    int count = in.readInt();
-    List<Entry> entries = new ArrayList<>(Math.min(count, tree.length / 64));
+  /** Reads what {@link #encode} wrote, and that there is nothing behind it. */
+  static List<Entry> decode(InputStream from) throws IOException {
+    DataInputStream in = new DataInputStream(from);
+    int count = length(in, Integer.MAX_VALUE);
+    List<Entry> entries = new ArrayList<>(Math.min(count, 1 << 16));
     for (int i = 0; i < count; i++) {
       entries.add(
           new Entry(
@@ -64,21 +67,37 @@ final class Tree {
               attributes(in),
               chunks(in)));
     }
+    if (in.read() >= 0) {
+      throw new IOException("there is something behind the last file");
+    }
     return entries;
   }
 
+  private static int length(DataInputStream in, int most) throws IOException {
+    int length = in.readInt();
+    if (length < 0 || length > most) {
+      throw new IOException("a length is " + length);
+    }
+    return length;
+  }
+
   private static Map<String, String> attributes(DataInputStream in) throws IOException {
+    int left = length(in, LONGEST);
+    if (left == 0) {
+      return Map.of();
+    }
     Map<String, String> attributes = new TreeMap<>();
-    for (int left = in.readInt(); left > 0; left--) {
+    for (; left > 0; left--) {
       attributes.put(text(in), text(in));
     }
     return attributes;
   }
 
   private static List<ChunkId> chunks(DataInputStream in) throws IOException {
-    List<ChunkId> chunks = new ArrayList<>();
+    int left = length(in, Integer.MAX_VALUE);
+    List<ChunkId> chunks = new ArrayList<>(Math.min(left, 1 << 10));
     byte[] id = new byte[ChunkId.BYTES];
-    for (int left = in.readInt(); left > 0; left--) {
+    for (; left > 0; left--) {
       in.readFully(id);
       chunks.add(ChunkId.of(id));
     }
@@ -92,7 +111,11 @@ final class Tree {
   }
 
   private static String text(DataInputStream in) throws IOException {
-    byte[] bytes = in.readNBytes(in.readInt());
+    int length = length(in, LONGEST);
+    byte[] bytes = in.readNBytes(length);
+    if (bytes.length < length) {
+      throw new EOFException("a text was cut off");
+    }
     return new String(bytes, ISO_8859_1);
   }
 }

@@ -1,0 +1,80 @@
+package dev.isola.snapshot.chunk;
+
+import java.io.IOException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Reads the chunks of one snapshot. They lie near one another in their packs, mostly in the order
+ * in which they are wanted, so a stretch is read at once and the last few are kept: small files
+ * would otherwise be a request each. For several threads.
+ */
+public final class ChunkReader {
+  private static final int KEPT = 4;
+
+  private final ChunkStore store;
+  private final Map<ChunkId, Stretch> stretches = new HashMap<>();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<Stretch, byte[]> last =
+      new LinkedHashMap<>(KEPT, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Stretch, byte[]> eldest) {
+          return size() > KEPT;
+        }
+      };
+
+  ChunkReader(ChunkStore store, Collection<Stretch> all) {
+    this.store = store;
+    for (Stretch stretch : all) {
+      stretch.chunks().keySet().forEach(id -> stretches.put(id, stretch));
+    }
+  }
+
+  /**
+   * Returns a chunk.
+   *
+   * @throws DamagedException when it is not what was written, or not of this snapshot
+   */
+  public byte[] read(ChunkId id) throws IOException {
+    Stretch stretch = stretches.get(id);
+    if (stretch == null) {
+      throw new DamagedException("chunk " + id, "the snapshot does not have it");
+    }
+    return stretch.content(id, bytes(stretch));
+  }
+
+  private byte[] bytes(Stretch stretch) throws IOException {
+    lock.lock();
+    try {
+      byte[] kept = last.get(stretch);
+      if (kept != null) {
+        return kept;
+      }
+    } finally {
+      lock.unlock();
+    }
+    byte[] bytes = store.read(stretch);
+    lock.lock();
+    try {
+      last.put(stretch, bytes);
+    } finally {
+      lock.unlock();
+    }
+    return bytes;
+  }
+
+  /** Returns how many bytes of content a chunk has. */
+  public int size(ChunkId id) {
+    Stretch stretch = stretches.get(id);
+    Place place = stretch == null ? null : stretch.chunks().get(id);
+    if (place == null) {
+      throw new IllegalArgumentException("the snapshot has no chunk " + id);
+    }
+    return place.size();
+  }
+}

@@ -1,0 +1,122 @@
+package dev.isola.snapshot.s3;
+
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.net.URI;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Where a bucket is and who we are there. Printing it shows no secret.
+ *
+ * @param endpoint of the server, without the bucket; {@code http} only where the way is safe
+ * @param prefix before all names, empty or ending with a slash
+ * @param pathStyle whether the bucket is the first part of the path, or of the host's name
+ * @param token of a session, for credentials that end by themselves
+ */
+public record S3Config(
+    URI endpoint,
+    String region,
+    String bucket,
+    String prefix,
+    boolean pathStyle,
+    String accessKey,
+    Secret secretKey,
+    Optional<Secret> token) {
+
+  private static final String BUCKET = "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]";
+  private static final String PREFIX = "([A-Za-z0-9_.-]+/)*";
+
+  public S3Config {
+    String scheme = String.valueOf(endpoint.getScheme()).toLowerCase(Locale.ROOT);
+    if (!(scheme.equals("http") || scheme.equals("https")) || endpoint.getHost() == null) {
+      throw bad("the endpoint of the bucket is no address", "write it like https://host:port");
+    }
+    if (endpoint.getUserInfo() != null
+        || endpoint.getQuery() != null
+        || !(endpoint.getPath().isEmpty() || endpoint.getPath().equals("/"))) {
+      throw bad(
+          "the endpoint of the bucket has more than a host and a port",
+          "put the bucket into the URL, and keys where keys go");
+    }
+    if (!bucket.matches(BUCKET)) {
+      throw bad("no bucket can have the name '" + bucket + "'", "use letters, digits and dashes");
+    }
+    if (!prefix.matches(PREFIX) || ("/" + prefix).contains("/../") || prefix.startsWith("./")) {
+      throw bad("the prefix '" + prefix + "' cannot be used", "use words with slashes between");
+    }
+    if (!region.matches("[a-z0-9-]{1,64}")) {
+      throw bad("'" + region + "' is no region", "write it like us-east-1");
+    }
+    if (accessKey.isEmpty() || secretKey.reveal().length == 0) {
+      throw bad(
+          "there is no key for the bucket " + bucket,
+          "set access_key and secret_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+    }
+  }
+
+  /**
+   * Reads {@code s3://BUCKET/PREFIX} and what goes with it.
+   *
+   * @param settings {@code endpoint}, {@code region}, {@code addressing} (path or host), {@code
+   *     access_key}, {@code secret_key}, {@code session_token}; any of them may be missing
+   * @param environment where the usual variables stand in for what is missing
+   * @throws dev.isola.spi.error.InvalidRequest for what cannot be
+   */
+  public static S3Config of(
+      String url, Map<String, String> settings, Map<String, String> environment) {
+    URI parsed;
+    try {
+      parsed = URI.create(url);
+    } catch (IllegalArgumentException e) {
+      throw bad("the place for snapshots is no URL", "write it like s3://bucket/prefix");
+    }
+    if (!"s3".equals(parsed.getScheme()) || parsed.getAuthority() == null) {
+      throw bad("the place for snapshots is no bucket", "write it like s3://bucket/prefix");
+    }
+    String path = parsed.getPath().replaceFirst("^/+", "");
+    String region =
+        value(settings, "region", environment, "AWS_REGION", "AWS_DEFAULT_REGION")
+            .orElse("us-east-1");
+    Optional<String> endpoint =
+        value(settings, "endpoint", environment, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
+    String addressing =
+        value(settings, "addressing", environment).orElse(endpoint.isPresent() ? "path" : "host");
+    if (!addressing.equals("path") && !addressing.equals("host")) {
+      throw bad("addressing is '" + addressing + "'", "set it to path or host");
+    }
+    return new S3Config(
+        address(endpoint.orElse("https://s3." + region + ".amazonaws.com")),
+        region,
+        parsed.getAuthority(),
+        path.isEmpty() || path.endsWith("/") ? path : path + "/",
+        addressing.equals("path"),
+        value(settings, "access_key", environment, "AWS_ACCESS_KEY_ID").orElse(""),
+        Secret.of(value(settings, "secret_key", environment, "AWS_SECRET_ACCESS_KEY").orElse("")),
+        value(settings, "session_token", environment, "AWS_SESSION_TOKEN").map(Secret::of));
+  }
+
+  private static URI address(String text) {
+    try {
+      return URI.create(text);
+    } catch (IllegalArgumentException e) {
+      throw bad("the endpoint of the bucket is no address", "write it like https://host:port");
+    }
+  }
+
+  private static Optional<String> value(
+      Map<String, String> settings, String key, Map<String, String> environment, String... names) {
+    String set = settings.getOrDefault(key, "");
+    for (int i = 0; set.isEmpty() && i < names.length; i++) {
+      set = environment.getOrDefault(names[i], "");
+    }
+    return set.isEmpty() ? Optional.empty() : Optional.of(set);
+  }
+
+  private static SandboxException bad(String what, String fix) {
+    return Fault.of(ErrorCode.INVALID_REQUEST, what, fix).exception();
+  }
+}

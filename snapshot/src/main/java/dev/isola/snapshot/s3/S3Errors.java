@@ -1,0 +1,35 @@
+package dev.isola.snapshot.s3;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What a server of S3 says is wrong. */
+final class S3Errors {
+  private static final Pattern CODE = Pattern.compile("<Code>([A-Za-z0-9]{1,64})</Code>");
+
+  private S3Errors() {}
+
+  /** Only the code is repeated: the rest of such an answer may have keys and signatures in it. */
+  static IOException of(String what, HttpResponse<byte[]> response) {
+    Matcher code = CODE.matcher(new String(response.body(), UTF_8));
+    String name = code.find() ? code.group(1) : "";
+    int status = response.statusCode();
+    String hint =
+        switch (status) {
+          case 301, 307, 400 -> "; check region and endpoint";
+          case 401, 403 -> "; check the keys, their rights, and this machine's clock";
+          case 404 -> "; check the bucket's name";
+          case 507 -> "; No space left in the bucket";
+          default ->
+              name.contains("StorageFull") || name.contains("QuotaExceeded")
+                  ? "; No space left in the bucket"
+                  : "";
+        };
+    return new IOException(
+        what + " was answered with " + status + (name.isEmpty() ? "" : " " + name) + hint);
+  }
+}

@@ -1,0 +1,183 @@
+package dev.isola.snapshot.s3;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.snapshot.blob.Blobs;
+import dev.isola.snapshot.blob.OwnedException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may write to a bucket: an object that one owner makes, touches all the time and removes at
+ * the end. Whoever finds one that was not touched for long takes it over. All of that is by
+ * conditional requests, so that of two only one succeeds, and how long ago it was touched is told
+ * by the server's clock alone.
+ *
+ * <p>An owner that cannot touch it in time stops writing well before another may begin.
+ */
+final class S3Lease {
+  private static final String KEY = "owner";
+  private static final Duration TOUCH = Duration.ofSeconds(20);
+
+  /** Without a touch for so long we write no more. */
+  private static final Duration OURS = Duration.ofSeconds(90);
+
+  /** Without a touch for so long it is anybody's; longer by more than one request may take. */
+  static final Duration STALE = Duration.ofMinutes(5);
+
+  private final Bucket bucket;
+  private volatile @Nullable Held held;
+
+  S3Lease(Bucket bucket) {
+    this.bucket = bucket;
+  }
+
+  /** Fails unless we are the owner, and nobody else can be by now. */
+  void check() throws IOException {
+    Held current = held;
+    if (current == null) {
+      throw new OwnedException("nobody claimed " + bucket);
+    }
+    current.check();
+  }
+
+  /**
+   * @param work has our name, so that an owner that was killed is not in its own way
+   */
+  Blobs.Claim claim(Path work) throws IOException {
+    Path name = work.resolve(KEY);
+    if (!Files.exists(name)) {
+      Path fresh = Files.createTempFile(work, KEY, ".new");
+      Files.writeString(fresh, UUID.randomUUID().toString());
+      Files.move(fresh, name, StandardCopyOption.ATOMIC_MOVE);
+    }
+    String me = Files.readString(name);
+    long begin = System.nanoTime();
+    Bucket.Answer made = put(me, Map.of("if-none-match", "*"));
+    if (made.status() == 412) {
+      Bucket.Answer there = bucket.ask(Bucket.Ask.of("GET", KEY, Map.of(), 1 << 10), 200, 404);
+      boolean mine = new String(there.response().body(), UTF_8).equals(me);
+      if (there.status() == 200 && !mine && age(there).compareTo(STALE) < 0) {
+        throw new OwnedException(
+            "another server writes to "
+                + bucket
+                + " (touched "
+                + age(there).toSeconds()
+                + " s ago; one that was killed is forgotten after "
+                + STALE.toSeconds()
+                + " s)");
+      }
+      begin = System.nanoTime();
+      made =
+          put(
+              me,
+              there.status() == 404
+                  ? Map.of("if-none-match", "*")
+                  : Map.of("if-match", there.header("etag")));
+      if (made.status() != 200) {
+        throw new OwnedException("another server took " + bucket + " at the same moment");
+      }
+    }
+    Held now = new Held(me, made.header("etag"), begin);
+    held = now;
+    now.toucher.start();
+    return now;
+  }
+
+  private Bucket.Answer put(String me, Map<String, String> condition) throws IOException {
+    return bucket.ask(
+        Bucket.Ask.put(KEY, condition, Bucket.Body.of(me.getBytes(UTF_8))), 200, 404, 409, 412);
+  }
+
+  private static Duration age(Bucket.Answer answer) throws IOException {
+    return Duration.between(time(answer, "last-modified"), time(answer, "date"));
+  }
+
+  private static Instant time(Bucket.Answer answer, String header) throws IOException {
+    try {
+      return ZonedDateTime.parse(answer.header(header), DateTimeFormatter.RFC_1123_DATE_TIME)
+          .toInstant();
+    } catch (DateTimeException e) {
+      throw new IOException("the server of the bucket does not tell the time", e);
+    }
+  }
+
+  /** The object while it is ours. */
+  private final class Held implements Blobs.Claim {
+    private final String me;
+    private final Thread toucher = Thread.ofVirtual().name("snapshot-lease").unstarted(this::touch);
+    private String etag;
+    private volatile long touched;
+    private volatile boolean lost;
+
+    Held(String me, String etag, long touched) {
+      this.me = me;
+      this.etag = etag;
+      this.touched = touched;
+    }
+
+    void check() throws IOException {
+      if (lost || System.nanoTime() - touched > OURS.toNanos()) {
+        throw new OwnedException(
+            bucket + " is no longer ours: another server took it, or it could not be reached");
+      }
+    }
+
+    private void touch() {
+      while (!lost) {
+        try {
+          Thread.sleep(TOUCH);
+          long begin = System.nanoTime();
+          Bucket.Answer answer = put(me, Map.of("if-match", etag));
+          if (answer.status() != 200 && !(answer.repeated() && isMine())) {
+            lost = true;
+            return;
+          }
+          if (answer.status() == 200) {
+            etag = answer.header("etag");
+            touched = begin;
+          }
+        } catch (InterruptedException e) {
+          return; // it was closed
+        } catch (IOException e) {
+          // Tried again; whoever writes is told by check when it was too long.
+        }
+      }
+    }
+
+    /** Of an attempt without an answer nobody knows; the content is ours alone. */
+    private boolean isMine() throws IOException {
+      Bucket.Answer there = bucket.ask(Bucket.Ask.of("GET", KEY, Map.of(), 1 << 10), 200, 404);
+      if (!new String(there.response().body(), UTF_8).equals(me)) {
+        return false;
+      }
+      etag = there.header("etag");
+      return true;
+    }
+
+    @Override
+    public void close() throws IOException {
+      toucher.interrupt();
+      try {
+        toucher.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted while the bucket was given back", e);
+      }
+      held = null;
+      if (!lost && isMine()) {
+        bucket.ask(Bucket.Ask.of("DELETE", KEY, Map.of(), 0), 200, 204, 404);
+      }
+    }
+  }
+}
