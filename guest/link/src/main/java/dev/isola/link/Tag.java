@@ -93,6 +93,7 @@ final class Tag {
   static final int SECCOMP = 91;
   static final int DISK_LIMIT = 92;
   static final int LIMIT = 93;
+  static final int INCLUDE = 94;
 
   private Tag() {}
 }
