@@ -199,6 +199,20 @@ public final class SnapshotStore implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns the files of a snapshot without looking at their content.
+   *
+   * @throws dev.isola.spi.error.NotFound when there is none
+   */
+  public List<Entry> files(String id) {
+    try {
+      found(id);
+      return manifests.entries(id);
+    } catch (IOException e) {
+      throw failed("snapshot " + id + " cannot be read", e);
+    }
+  }
+
   /** Removes a snapshot; its space comes back with the next {@link #collect}. */
   public void remove(String id) {
     try {

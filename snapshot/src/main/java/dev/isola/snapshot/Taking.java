@@ -37,21 +37,25 @@ public final class Taking implements AutoCloseable {
    * @param file its size and chunks are not looked at
    */
   public void add(Entry file, InputStream content) {
+    add(stored(file, content));
+  }
+
+  /** Stores the content of a file and returns the file with it; whether it is added is open. */
+  public Entry stored(Entry file, InputStream content) {
     try {
       ChunkWriter.Content read = writer.add(content);
-      add(
-          new Entry(
-              file.path(),
-              file.kind(),
-              file.target(),
-              file.mode(),
-              file.uid(),
-              file.gid(),
-              read.size(),
-              file.seconds(),
-              file.nanos(),
-              file.attributes(),
-              read.chunks()));
+      return new Entry(
+          file.path(),
+          file.kind(),
+          file.target(),
+          file.mode(),
+          file.uid(),
+          file.gid(),
+          read.size(),
+          file.seconds(),
+          file.nanos(),
+          file.attributes(),
+          read.chunks());
     } catch (IOException e) {
       throw SnapshotStore.failed("the snapshot cannot be written", e);
     }
