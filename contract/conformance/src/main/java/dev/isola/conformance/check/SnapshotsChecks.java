@@ -3,6 +3,7 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Bytes;
@@ -245,8 +246,16 @@ public final class SnapshotsChecks {
     return writer;
   }
 
+  private static Tar.Entry entry(Map<String, Tar.Entry> entries, String name) {
+    Tar.Entry found = entries.get(name);
+    if (found == null) {
+      throw new CheckFailed("the picture has no " + name);
+    }
+    return found;
+  }
+
   private static long number(Map<String, Tar.Entry> entries, String name) {
-    return Long.parseLong(entries.get(name).content().utf8().strip());
+    return Long.parseLong(entry(entries, name).content().utf8().strip());
   }
 
   @Check(
@@ -317,18 +326,18 @@ public final class SnapshotsChecks {
     files.move("tree/new", "tree/replaced", true);
     Map<String, Tar.Entry> after =
         take(s.sandbox(), Wanted.of("tree").since(before[0].taken().moment())).entries();
-    Tar.Entry kept = after.get("kept");
+    Tar.Entry kept = entry(after, "kept");
     Expect.that(kept.unchanged().isPresent(), "what did not change is told by its mark");
     Expect.equal(marks.get("kept"), kept.mark().orElse(""), "its mark");
     Expect.equal("15", kept.unchanged().get(), "its size");
-    Expect.equal("CONTENT of changed", after.get("changed").content().utf8(), "what changed");
-    Expect.equal("new", after.get("replaced").content().utf8(), "what was replaced");
+    Expect.equal("CONTENT of changed", entry(after, "changed").content().utf8(), "what changed");
+    Expect.equal("new", entry(after, "replaced").content().utf8(), "what was replaced");
     Expect.that(!after.containsKey("renamed"), "what is gone is not in the picture");
-    Tar.Entry renamed = after.get("other");
+    Tar.Entry renamed = entry(after, "other");
     Expect.that(
         renamed.unchanged().isEmpty() || renamed.mark().orElse("").equals(marks.get("renamed")),
         "what was renamed has its content, or the mark of before");
-    Expect.that(after.get("chmodded").unchanged().isEmpty(), "new rights are a change");
+    Expect.that(entry(after, "chmodded").unchanged().isEmpty(), "new rights are a change");
   }
 
   @Check(value = "N2", needs = Snapshotting.class)
