@@ -22,6 +22,7 @@
 #include "detach.h"
 #include "dispatch.h"
 #include "execution.h"
+#include "hold.h"
 #include "lifetime.h"
 #include "listen.h"
 #include "loop.h"
@@ -249,6 +250,7 @@ int main(int count, char **words)
     static struct execution_defaults defaults;
     defaults = (struct execution_defaults){boot.environment, boot.fields, take_descriptors()};
     executions_setup(&defaults);
+    hold_prepare();
     uint64_t seal = fields_u64(boot.fields, T_SECCOMP, 0);
     bool sealed = seal == 3 ? seccomp_hide_new() : !seal || (capabilities_seal() && seccomp_refuse(seal == 1));
     if (!sealed)

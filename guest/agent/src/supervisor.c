@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "handover.h"
+#include "hold.h"
 #include "process_tree.h"
 
 enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
@@ -298,8 +299,17 @@ static bool arrange_descriptors(const struct launch *l, int control_fd)
     return true;
 }
 
+/* Who holds commands wants none to begin. */
+static void await_release(void)
+{
+    struct pollfd control = {.fd = CONTROL, .events = 0};
+    while (hold_is_on())
+        if (poll(&control, 1, 1) > 0) _exit(0); /* the agent is gone */
+}
+
 static void run_command(const struct launch *l)
 {
+    await_release();
     mark = l->mark;
     leader_ended = told_started = false;
     failed_errno = 0;

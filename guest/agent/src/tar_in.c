@@ -14,7 +14,7 @@
 #include "tar_name.h"
 #include "tar_reader.h"
 
-enum { KEEP_OWNERS = 1, NO_MODE = 010000 };
+enum { KEEP_OWNERS = 1, OWNERS_IF_ALLOWED = 2, NO_MODE = 010000 };
 
 static const uint64_t default_max_bytes = (uint64_t) 64 << 30, default_max_entries = 10000000;
 
@@ -24,6 +24,8 @@ struct tar_in {
     struct tar_reader reader;
     int top;                     /* the target folder */
     bool keep_owners;
+    bool owners_if_allowed;      /* an owner that cannot be given here is no reason to refuse the file */
+    bool foreign;                /* the current entry has not the owner it should have */
     uint64_t max_bytes, max_entries, bytes, count;
     char *name;                  /* of the current entry, cleaned: no `.`, no doubled slashes */
     char *parent;                /* the folder the last entry was in, which the next is mostly in too */
@@ -92,10 +94,10 @@ static int parent_of(struct tar_in *in)
 /* Mode bits an archive may set: more than permissions only when it restores a sandbox's own root. */
 static mode_t mode_allowed(const struct tar_in *in, mode_t mode)
 {
-    return mode & (in->keep_owners && file_view.root_fd < 0 ? 07777 : 0777);
+    return mode & (in->keep_owners && file_view.root_fd < 0 && !in->foreign ? 07777 : 0777);
 }
 
-static bool owner_set(const struct tar_in *in, int folder, const char *name, const struct tar_entry *e)
+static bool owner_set(struct tar_in *in, int folder, const char *name, const struct tar_entry *e)
 {
     if (!in->keep_owners)
         return true;
@@ -104,7 +106,9 @@ static bool owner_set(const struct tar_in *in, int folder, const char *name, con
         return false;
     }
     int flags = *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
-    return fchownat(folder, name, (uid_t) e->uid, (gid_t) e->gid, flags) == 0;
+    in->foreign = fchownat(folder, name, (uid_t) e->uid, (gid_t) e->gid, flags) < 0;
+    /* EINVAL: a user that this namespace does not have. */
+    return !in->foreign || (in->owners_if_allowed && (errno == EPERM || errno == EINVAL));
 }
 
 static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
@@ -136,15 +140,34 @@ static bool file_mode(struct tar_in *in, const struct tar_entry *e, int fd)
     return true;
 }
 
-static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd)
+static bool attributes_set(const struct tar_entry *e, int fd)
 {
-    const struct timespec times[2] = { e->mtime, e->mtime };
     for (int i = 0; i < e->attribute_count; i++) {
         const struct tar_attribute *a = &e->attributes[i];
         /* A file system without attributes is no reason to refuse the files. */
         if (fsetxattr(fd, a->name, a->value, a->length, 0) < 0 && errno != ENOTSUP && errno != EPERM)
-            return entry_failed(in, e->name);
+            return false;
     }
+    return true;
+}
+
+static bool folder_attributes_set(const struct tar_entry *e, int parent, const char *leaf)
+{
+    if (!e->attribute_count)
+        return true;
+    int fd = openat(parent, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool set = attributes_set(e, fd);
+    close(fd);
+    return set;
+}
+
+static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd)
+{
+    const struct timespec times[2] = { e->mtime, e->mtime };
+    if (!attributes_set(e, fd))
+        return entry_failed(in, e->name);
     if (!owner_set(in, fd, "", e) || !file_mode(in, e, fd) || futimens(fd, times) < 0)
         return entry_failed(in, e->name);
     return true;
@@ -172,7 +195,8 @@ static bool take_link(struct tar_in *in, const struct tar_entry *e, int parent, 
 {
     if (!e->target[0])
         return refuse(in, "a link has no target", e->name);
-    if (file_view.root_fd >= 0 && !tar_link_stays(in->name, e->target))
+    /* What is restored had them already: commands make what links they like, and files are never opened through one. */
+    if (file_view.root_fd >= 0 && !in->keep_owners && !tar_link_stays(in->name, e->target))
         return refuse(in, "a link leads out of the target folder", e->name);
     if (symlinkat(e->target, parent, leaf) < 0
             && (errno != EEXIST || unlinkat(parent, leaf, 0) < 0 || symlinkat(e->target, parent, leaf) < 0))
@@ -244,7 +268,7 @@ static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent
         if (S_ISDIR(st.st_mode) && (st.st_mode & 0700) != 0700)
             folder_unlock(parent, leaf, st.st_mode);
     }
-    if (!owner_set(in, parent, leaf, e))
+    if (!folder_attributes_set(e, parent, leaf) || !owner_set(in, parent, leaf, e))
         return entry_failed(in, e->name);
     tar_folders_add(&in->folders, in->top, in->name, mode_allowed(in, e->mode), &e->mtime);
     return true;
@@ -292,7 +316,7 @@ static bool take_entry(struct tar_in *in, const struct tar_entry *e)
         /* The target folder itself: its rights are the caller's affair unless a whole tree is restored. */
         if (!in->keep_owners)
             return true;
-        if (!owner_set(in, in->top, ".", e))
+        if (!folder_attributes_set(e, in->top, ".") || !owner_set(in, in->top, ".", e))
             return entry_failed(in, e->name);
         tar_folders_add(&in->folders, in->top, "", mode_allowed(in, e->mode), &e->mtime);
         return true;
@@ -366,6 +390,7 @@ static void tar_in_path(struct stream *s, struct fields f, const char *path)
     struct tar_in in = {
         .s = s, .path = path, .top = -1, .parent_fd = -1, .kept_mode = NO_MODE, .reader = { .s = s },
         .keep_owners = fields_u64(f, T_FLAGS, 0) & KEEP_OWNERS,
+        .owners_if_allowed = fields_u64(f, T_FLAGS, 0) & OWNERS_IF_ALLOWED,
         .max_bytes = fields_u64(f, T_MAX_BYTES, default_max_bytes),
         .max_entries = fields_u64(f, T_MAX_ENTRIES, default_max_entries),
         .name = malloc(TAR_NAME_MAX + 1), .parent = malloc(TAR_NAME_MAX + 1),

@@ -3,27 +3,40 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "file_error.h"
 #include "file_request.h"
 #include "glob.h"
+#include "hold.h"
 #include "inode_table.h"
 #include "operations.h"
 #include "path.h"
 #include "tar_writer.h"
 #include "tree.h"
 
-enum { EXCLUDES_MAX = 256, EXACT_TIMES = 1 };
+enum { PATTERNS_MAX = 256, EXACT_TIMES = 1, HOLD_COMMANDS = 2, MARKS = 4 };
+
+/* Clocks of file systems are coarse: what changed so shortly before a look may have changed again after it. */
+static const uint64_t RECENT_NS = 2000000000;
+
+struct patterns {
+    struct glob globs[PATTERNS_MAX];
+    bool anywhere[PATTERNS_MAX];            /* a pattern without a slash: any entry of that name */
+    int count;
+};
 
 struct tar_out {
     struct stream *s;
     const char *path;            /* as the caller gave it */
     struct tar_writer writer;
     char *culprit;               /* what the writer's first failure was about */
-    struct glob excludes[EXCLUDES_MAX];
-    bool exclude_anywhere[EXCLUDES_MAX];    /* a pattern without a slash: any entry of that name */
-    int exclude_count;
+    struct patterns includes, excludes;
+    int whole;                   /* depth of the folder that is wanted with all that is in it; 0 when there is none */
+    size_t before[TREE_DEPTH_MAX + 1];      /* by depth of a folder: what was put aside before it */
+    uint64_t since;              /* files that did not change from then on are not read; 0 for none */
+    uint64_t began;              /* by the clock of files */
     struct inode_table links;
 };
 
@@ -37,9 +50,26 @@ static void failed(struct tar_out *o, int number, const char *relative)
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
+/* Whoever changes anything of a file changes its ctime, which nobody can set back. */
+static bool put_unchanged(struct tar_out *o, int folder, const char *name, const char *relative)
+{
+    struct stat st;
+    if (!o->since || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+        return false;
+    if ((uint64_t) st.st_ctim.tv_sec * 1000000000 + (uint64_t) st.st_ctim.tv_nsec >= o->since)
+        return false;
+    const char *first = st.st_nlink > 1 ? inode_table_seen(&o->links, st.st_dev, st.st_ino, relative) : NULL;
+    o->writer.unchanged = !first;
+    tar_put_entry(&o->writer, relative, first ? TAR_HARD_LINK : TAR_FILE, &st, first, -1);
+    o->writer.unchanged = false;
+    return true;
+}
+
 static void put_file(struct tar_out *o, int folder, const char *name, const char *relative)
 {
     struct stat st;
+    if (put_unchanged(o, folder, name, relative))
+        return;
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) {
         if (errno != ENOENT)
@@ -58,14 +88,26 @@ static void put_file(struct tar_out *o, int folder, const char *name, const char
     close(fd);
 }
 
-static bool excluded(const struct tar_out *o, const struct tree *t)
+static bool match(const struct patterns *p, const struct tree *t)
 {
-    for (int i = 0; i < o->exclude_count; i++) {
-        const struct glob *g = &o->excludes[i];
-        if (o->exclude_anywhere[i] ? glob_name(g->components[0], t->name, true) : glob_path(g, t->path, true))
+    for (int i = 0; i < p->count; i++) {
+        const struct glob *g = &p->globs[i];
+        if (p->anywhere[i] ? glob_name(g->components[0], t->name, true) : glob_path(g, t->path, true))
             return true;
     }
     return false;
+}
+
+static bool included(const struct tar_out *o, const struct tree *t)
+{
+    return !o->includes.count || o->whole || match(&o->includes, t);
+}
+
+static void leave_folder(struct tar_out *o, const struct tree *t)
+{
+    tar_forget(&o->writer, o->before[t->depth]);
+    if (o->whole == t->depth)
+        o->whole = 0;
 }
 
 static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
@@ -81,12 +123,20 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
     memcpy(slashed + length, "/", 2);
     /* Entering gives the descriptor that the attributes are read from; a folder that is gone is left out. */
     int fd = openat(t->folder, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (!o->whole && o->includes.count && included(o, t))
+        o->whole = t->depth;
+    o->before[t->depth] = o->writer.kept_length;
     if (fd >= 0) {
+        tar_keep(&o->writer, !included(o, t));   /* it may lead to something that is wanted */
         tar_put_entry(&o->writer, slashed, TAR_FOLDER, st, NULL, fd);
+        tar_keep(&o->writer, false);
         close(fd);
     }
-    if ((fd < 0 || !tree_enter(t)) && errno != ENOENT)
-        failed(o, errno, t->path);
+    if (fd < 0 || !tree_enter(t)) {
+        if (errno != ENOENT)
+            failed(o, errno, t->path);
+        leave_folder(o, t);
+    }
     free(slashed);
 }
 
@@ -94,19 +144,21 @@ static void put_tree_entry(struct tar_out *o, struct tree *t)
 {
     struct stat st;
     char target[PATH_MAX];
-    if (excluded(o, t))
+    if (match(&o->excludes, t) || (t->kind == DT_REG && !included(o, t)))
         return;
     if (t->kind == DT_REG)           /* it is looked at once it is open */
         put_file(o, t->folder, t->name, t->path);
     else if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
-    else if (S_ISREG(st.st_mode))
-        put_file(o, t->folder, t->name, t->path);
     else if (S_ISDIR(st.st_mode))
         put_folder(o, t, &st);
+    else if (!included(o, t))
+        return;
+    else if (S_ISREG(st.st_mode))
+        put_file(o, t->folder, t->name, t->path);
     else if (S_ISLNK(st.st_mode) && link_text(t->folder, t->name, target, sizeof target))
         tar_put_entry(&o->writer, t->path, TAR_LINK, &st, target, -1);
-    else if (S_ISFIFO(st.st_mode))
+    else if (S_ISFIFO(st.st_mode) && !o->writer.marks)       /* who restores it could do nothing with it */
         tar_put_entry(&o->writer, t->path, TAR_FIFO, &st, NULL, -1);
     /* Sockets mean nothing elsewhere, and devices are not ours to copy. */
 }
@@ -128,6 +180,8 @@ static void put_tree(struct tar_out *o, int top)
             o->writer.over = true;
         else if (step == TREE_ENTRY)
             put_tree_entry(o, &t);
+        else
+            leave_folder(o, &t);
         if (o->writer.number && !o->culprit)
             o->culprit = path_join(o->path, t.path);
     }
@@ -138,31 +192,36 @@ static void put_tree(struct tar_out *o, int top)
 
 /* ---- the operation ------------------------------------------------------------------------------------- */
 
-static bool excludes_take(struct tar_out *o, struct fields f)
+static bool patterns_take(struct tar_out *o, struct patterns *p, struct fields f, enum tag tag, const char *name)
 {
     struct field field;
     for (size_t position = 0; fields_next(f, &position, &field);) {
-        if (field.tag != T_EXCLUDE)
+        if (field.tag != tag)
             continue;
         char *text = strndup((const char *) field.value, field.length);
-        if (o->exclude_count == EXCLUDES_MAX) {
-            stream_error(o->s, E_LIMIT, 0, "more than %d EXCLUDE patterns", EXCLUDES_MAX);
+        if (p->count == PATTERNS_MAX) {
+            stream_error(o->s, E_LIMIT, 0, "more than %d %s patterns", PATTERNS_MAX, name);
             free(text);
             return false;
         }
-        if (!text || !glob_compile(&o->excludes[o->exclude_count], text)) {
-            stream_error(o->s, E_INVALID, 0, "EXCLUDE is not a relative pattern: %s", text ? text : "");
+        if (!text || !glob_compile(&p->globs[p->count], text)) {
+            stream_error(o->s, E_INVALID, 0, "%s is not a relative pattern: %s", name, text ? text : "");
             free(text);
             return false;
         }
-        o->exclude_anywhere[o->exclude_count] = !strchr(text, '/');
-        o->exclude_count++;
+        p->anywhere[p->count++] = !strchr(text, '/');
         free(text);
     }
     return true;
 }
 
-static void tar_out_answer(struct tar_out *o)
+static void patterns_free(struct patterns *p)
+{
+    while (p->count > 0)
+        glob_free(&p->globs[--p->count]);
+}
+
+static void tar_out_answer(struct tar_out *o, uint64_t held)
 {
     if (tar_going(&o->writer))
         tar_finish(&o->writer);
@@ -174,6 +233,8 @@ static void tar_out_answer(struct tar_out *o)
         struct builder b = { 0 };
         build_u64(&b, T_COUNT, o->writer.count);
         build_u64(&b, T_SIZE, o->writer.size);
+        build_u64(&b, T_TIME_NS, o->began - RECENT_NS);
+        build_u64(&b, T_DURATION_NS, held);
         stream_end(o->s, &b);
         builder_free(&b);
     }
@@ -200,6 +261,24 @@ static void tar_out_from(struct tar_out *o)
     }
 }
 
+/* The end of the archive goes out, and commands go on, before anybody is told. */
+static void tar_out_all(struct tar_out *o, bool hold)
+{
+    struct hold held;
+    uint64_t time = 0;
+    struct timespec now;
+    if (hold && !hold_begin(&held)) {
+        stream_error(o->s, E_UNSUPPORTED, errno, "the commands cannot be held: %s", strerror(errno));
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    o->began = (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+    tar_out_from(o);
+    if (hold)
+        time = hold_end(&held);
+    tar_out_answer(o, time);
+}
+
 static void tar_out_path(struct stream *s, struct fields f, const char *path)
 {
     struct tar_out *o = calloc(1, sizeof *o);
@@ -208,15 +287,16 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
         answer_no_memory(s);
         return;
     }
+    uint64_t flags = fields_u64(f, T_FLAGS, 0);
     o->s = s;
     o->path = path;
-    o->writer.exact_times = fields_u64(f, T_FLAGS, 0) & EXACT_TIMES;
-    if (excludes_take(o, f)) {
-        tar_out_from(o);
-        tar_out_answer(o);
-    }
-    for (int i = 0; i < o->exclude_count; i++)
-        glob_free(&o->excludes[i]);
+    o->since = fields_u64(f, T_TIME_NS, 0);
+    o->writer.exact_times = flags & EXACT_TIMES;
+    o->writer.marks = flags & MARKS;
+    if (patterns_take(o, &o->excludes, f, T_EXCLUDE, "EXCLUDE") && patterns_take(o, &o->includes, f, T_INCLUDE, "INCLUDE"))
+        tar_out_all(o, flags & HOLD_COMMANDS);
+    patterns_free(&o->excludes);
+    patterns_free(&o->includes);
     inode_table_free(&o->links);
     free(o->culprit);
     tar_writer_stop(&o->writer);

@@ -33,9 +33,49 @@ static void flush(struct tar_writer *w)
     w->used = 0;
 }
 
+static void put_aside(struct tar_writer *w, const void *data, size_t length)
+{
+    if (w->kept_length + length > w->kept_capacity) {
+        size_t capacity = 2 * (w->kept_length + length);
+        uint8_t *bigger = realloc(w->kept, capacity);
+        if (!bigger) {
+            w->number = ENOMEM;
+            return;
+        }
+        w->kept = bigger;
+        w->kept_capacity = capacity;
+    }
+    memcpy(w->kept + w->kept_length, data, length);
+    w->kept_length += length;
+}
+
+void tar_keep(struct tar_writer *w, bool keep)
+{
+    w->keeping = keep;
+}
+
+void tar_forget(struct tar_writer *w, size_t length)
+{
+    if (w->kept_length > length) {
+        w->kept_length = length;
+        w->kept_count--;
+    }
+}
+
 static void put(struct tar_writer *w, const void *data, size_t length)
 {
     const uint8_t *p = data;
+    if (w->keeping) {
+        put_aside(w, data, length);
+        return;
+    }
+    if (w->kept_length) {
+        size_t kept = w->kept_length;
+        w->kept_length = 0;
+        w->count += w->kept_count;
+        w->kept_count = 0;
+        put(w, w->kept, kept);
+    }
     while (length > 0 && !w->over) {
         if (w->used == FRAME_MAX)
             flush(w);
@@ -166,6 +206,15 @@ static void set_name(struct tar_writer *w, struct tar_header *h, const char *nam
     pax_add(w, "path", name, length);
 }
 
+/* The same text means: the same file, and nothing of it has changed. */
+static void pax_mark(struct tar_writer *w, const struct stat *st)
+{
+    char text[96];
+    pax_add(w, "ISOLA.mark", text, (size_t) snprintf(text, sizeof text, "%llx.%llx.%llx.%lx",
+        (unsigned long long) st->st_dev, (unsigned long long) st->st_ino, (unsigned long long) st->st_ctim.tv_sec,
+        (unsigned long) st->st_ctim.tv_nsec));
+}
+
 static void pax_xattrs(struct tar_writer *w, int fd)
 {
     char names[4096], key[XATTR_NAME_MAX + sizeof TAR_XATTR + 1];
@@ -190,7 +239,7 @@ void tar_put_entry(struct tar_writer *w, const char *name, char type, const stru
     int fd)
 {
     struct tar_header h = { .type = type };
-    uint64_t size = type == TAR_FILE ? (uint64_t) st->st_size : 0;
+    uint64_t size = type == TAR_FILE && !w->unchanged ? (uint64_t) st->st_size : 0;
     w->pax_length = 0;
     set_name(w, &h, name);
     if (target) {
@@ -207,8 +256,12 @@ void tar_put_entry(struct tar_writer *w, const char *name, char type, const stru
     if (!octal(h.size, sizeof h.size, size))
         pax_number(w, "size", size);
     bool late = !octal(h.mtime, sizeof h.mtime, st->st_mtim.tv_sec < 0 ? 0 : (uint64_t) st->st_mtim.tv_sec);
-    if (late || st->st_mtim.tv_sec < 0 || (w->exact_times && st->st_mtim.tv_nsec))
+    if (late || st->st_mtim.tv_sec < 0 || (w->exact_times && st->st_mtim.tv_nsec && !w->unchanged))
         pax_time(w, &st->st_mtim);
+    if (type == TAR_FILE && w->marks)
+        pax_mark(w, st);
+    if (type == TAR_FILE && w->unchanged)
+        pax_number(w, "ISOLA.unchanged", (uint64_t) st->st_size);
     if (fd >= 0)
         pax_xattrs(w, fd);
     if (w->number)
@@ -225,7 +278,10 @@ void tar_put_entry(struct tar_writer *w, const char *name, char type, const stru
         put_zeros(w, tar_padding(w->pax_length));
     }
     put_header(w, &h);
-    w->count++;
+    if (w->keeping)
+        w->kept_count++;
+    else
+        w->count++;
 }
 
 void tar_finish(struct tar_writer *w)
@@ -236,6 +292,7 @@ void tar_finish(struct tar_writer *w)
 
 void tar_writer_stop(struct tar_writer *w)
 {
+    free(w->kept);
     free(w->pax);
     free(w->buffer);
 }

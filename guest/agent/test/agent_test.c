@@ -724,6 +724,79 @@ static void a_stopped_supervisor_goes_on(void)
     finish(&a, &c);
 }
 
+/* Two files that a command writes in turn, far apart in the archive: held, they differ by one step at most. */
+static long distance_of_pair(struct client *c, uint64_t flags, uint64_t *held)
+{
+    struct builder b = {0};
+    build_text(&b, T_PATH, ".");
+    build_u64(&b, T_FLAGS, flags);
+    build_u64(&b, T_CREDIT, 1 << 20);
+    uint32_t stream = client_request(c, OP_TAR_OUT, &b);
+    builder_free(&b);
+    long first = -1, last = -1;
+    struct frame f;
+    uint8_t *archive = malloc(16 << 20);
+    size_t length = 0;
+    while (client_next(c, &f, 20000)) {
+        if (f.stream == stream && f.type == DATA && length + f.length <= 16 << 20) {
+            memcpy(archive + length, f.payload, f.length);
+            length += f.length;
+            uint8_t more[4];
+            put_u32(more, (uint32_t)f.length);
+            usleep(2000); /* a server that takes its time */
+            client_send(c, CREDIT, stream, more, sizeof more);
+        }
+        bool end = f.stream == stream && (f.type == END || f.type == ERROR);
+        if (end && f.type == END) *held = fields_u64((struct fields){f.payload, f.length}, T_DURATION_NS, 0);
+        if (end) break;
+    }
+    for (size_t i = 0; i + 16 < length; i++) {
+        if (!memcmp(archive + i, "first ", 6)) first = strtol((char *)archive + i + 6, NULL, 10);
+        if (!memcmp(archive + i, "last ", 5)) last = strtol((char *)archive + i + 5, NULL, 10);
+    }
+    free(archive);
+    return first < 0 || last < 0 ? -1 : labs(last - first);
+}
+
+static bool both_are_there(void *folder)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/ws/z", (char *)folder);
+    return access(path, F_OK) == 0;
+}
+
+static void commands_are_held_while_a_picture_is_taken(void)
+{
+    struct agent a;
+    struct client c;
+    CHECK(start(&a, &c, NULL));
+    struct builder b = shell("head -c 8000000 /dev/zero > m; (i=0; while :; do i=$((i+1)); printf 'first %09d' $i > a.n; mv a.n a; "
+                             "printf 'last %09d' $i > z.n; mv z.n z; done) & sleep 1000 & p=$!; sleep 0.2; kill -STOP $p; wait");
+    uint32_t stream = client_request(&c, OP_EXEC, &b);
+    builder_free(&b);
+    CHECK(wait_for(both_are_there, a.folder, 5000));
+    uint64_t held = 0;
+    long distance = distance_of_pair(&c, 1, &held);
+    CHECK_INT(0, held);
+    CHECK(distance > 1); /* the control: without being held it runs away under our hands */
+    distance = distance_of_pair(&c, 1 | 2, &held);
+    CHECK(distance == 0 || distance == 1);
+    CHECK(held > 0);
+    /* It goes on, and what had been stopped before is so still. */
+    char before[32] = "", after[32] = "";
+    struct outcome o = run(&c, shell("cat z"), 5000);
+    snprintf(before, sizeof before, "%s", (char *)o.output[0]);
+    outcome_free(&o);
+    o = run(&c, shell("sleep 0.2; cat z; cat /proc/[0-9]*/stat 2>/dev/null | grep -c '(sleep) T'"), 5000);
+    snprintf(after, sizeof after, "%s", (char *)o.output[0]);
+    CHECK(strncmp(before, after, 14) != 0);
+    if (o.length[0] < 16 || strcmp((char *)o.output[0] + 14, "1\n")) printf("  still stopped: %s\n", o.output[0]);
+    CHECK(o.length[0] >= 16 && !strcmp((char *)o.output[0] + 14, "1\n"));
+    outcome_free(&o);
+    (void)stream;
+    finish(&a, &c);
+}
+
 static void words_of_any_length_arrive(void)
 {
     struct agent a;
@@ -1083,6 +1156,7 @@ static void run_all(void)
     RUN(many_at_once_then_one_after_the_other);
     RUN(a_free_supervisor_that_was_killed_is_replaced);
     RUN(a_stopped_supervisor_goes_on);
+    RUN(commands_are_held_while_a_picture_is_taken);
     RUN(words_of_any_length_arrive);
     RUN(what_our_starter_ignored_is_not_ignored_by_commands);
     RUN(the_deadline_ends_everything);

@@ -356,6 +356,8 @@ static uint8_t *packed;
 static size_t packed_length;
 
 static uint64_t pack_flags = 1;
+static uint64_t pack_since, pack_moment;
+static const char *pack_include;
 
 static int pack(const char *path, const char *exclude, size_t credit)
 {
@@ -364,6 +366,10 @@ static int pack(const char *path, const char *exclude, size_t credit)
     build_u64(&b, T_FLAGS, pack_flags);
     if (exclude)
         build_text(&b, T_EXCLUDE, exclude);
+    if (pack_include)
+        build_text(&b, T_INCLUDE, pack_include);
+    if (pack_since)
+        build_u64(&b, T_TIME_NS, pack_since);
     struct stream *s = ask(operate_tar_out, &b, &script);
     int code = double_code(s);
     size_t length;
@@ -376,6 +382,7 @@ static int pack(const char *path, const char *exclude, size_t credit)
     if (!code) {
         CHECK_INT(length, fields_u64(double_fields(s, END, 0), T_SIZE, 0));
         counted = fields_u64(double_fields(s, END, 0), T_COUNT, 0);
+        pack_moment = fields_u64(double_fields(s, END, 0), T_TIME_NS, 0);
     }
     double_free(s);
     return code;
@@ -492,6 +499,69 @@ static void what_is_left_out(void)
     CHECK_INT(E_NOT_FOUND, pack("none", NULL, 0));
 }
 
+/* Only what is asked for, with the folders that lead to it and no others. */
+static void what_is_taken(void)
+{
+    shell("rm -rf %s %s && mkdir -p %s && cd %s && mkdir -p src/deep/er other/x build/a empty && touch src/a.c src/a.o src/deep/er/b.c "
+        "other/x/y build/a/b top.c && ln -s a.c src/link", at("tree"), at("copy"), at("tree"), at("tree"));
+    pack_include = "*.c";
+    CHECK_INT(0, pack("tree", NULL, 0));
+    CHECK_INT(7, counted);                       /* the top, three folders, three files */
+    CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
+    CHECK(exists(at("copy/src/a.c")) && exists(at("copy/src/deep/er/b.c")) && exists(at("copy/top.c")));
+    CHECK(!exists(at("copy/src/a.o")) && !exists(at("copy/other")) && !exists(at("copy/build")) && !exists(at("copy/empty")));
+    shell("rm -rf %s", at("copy"));
+    pack_include = "src";                        /* a folder with all that is in it, but for what is excluded */
+    CHECK_INT(0, pack("tree", "deep", 0));
+    CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
+    CHECK(exists(at("copy/src/a.o")) && exists(at("copy/src/link")) && !exists(at("copy/src/deep")) && !exists(at("copy/top.c")));
+    shell("rm -rf %s", at("copy"));
+    pack_include = "build/*";
+    CHECK_INT(0, pack("tree", NULL, 0));
+    CHECK_INT(4, counted);
+    CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
+    CHECK(exists(at("copy/build/a/b")) && !exists(at("copy/src")));
+    pack_include = "../x";
+    CHECK_INT(E_INVALID, pack("tree", NULL, 0));
+    pack_include = NULL;
+}
+
+static int marks(const char *word)
+{
+    int found = 0;
+    size_t length = strlen(word);
+    for (size_t i = 0; i + length <= packed_length; i++)
+        found += !memcmp(packed + i, word, length);
+    return found;
+}
+
+/* A file that did not change since is told by its mark; whatever is done to it makes it another. */
+static void what_did_not_change(void)
+{
+    shell("rm -rf %s && mkdir -p %s && cd %s && for i in 1 2 3 4 5 6 7; do echo content-$i > $i; done && ln 7 hard",
+        at("tree"), at("tree"), at("tree"));
+    pack_flags = 1 | 4;
+    CHECK_INT(0, pack("tree", NULL, 0));
+    CHECK_INT(7, marks("ISOLA.mark="));          /* the hard link is no second file */
+    CHECK_INT(0, marks("ISOLA.unchanged="));
+    CHECK_INT(7, marks("content-"));
+    pack_since = pack_moment;                    /* all of it is too young to be sure */
+    CHECK_INT(0, pack("tree", NULL, 0));
+    CHECK_INT(0, marks("ISOLA.unchanged="));
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    pack_since = (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+    usleep(20000);
+    CHECK_INT(0, setxattr(at("tree/4"), "user.x", "y", 1, 0));
+    shell("cd %s && echo more >> 1 && chmod 600 2 && touch -d 2001-01-01 3 && mv 5 five && cp -p 6 new && mv new 6", at("tree"));
+    CHECK_INT(0, pack("tree", NULL, 0));
+    CHECK_INT(7, marks("ISOLA.mark="));
+    CHECK_INT(1, marks("ISOLA.unchanged="));     /* 7, or hard, whichever comes first */
+    CHECK_INT(6, marks("content-"));
+    pack_since = 0;
+    pack_flags = 1;
+}
+
 static void single_file(void)
 {
     shell("rm -rf %s && mkdir -p %s && echo one > %s", at("copy"), at("tree"), at("tree/single"));
@@ -602,6 +672,8 @@ int main(void)
     RUN(from_system_tar);
     RUN(small_files);
     RUN(what_is_left_out);
+    RUN(what_is_taken);
+    RUN(what_did_not_change);
     RUN(single_file);
     RUN(whole_seconds);
     RUN(owners);

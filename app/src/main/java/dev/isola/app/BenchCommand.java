@@ -30,7 +30,8 @@ final class BenchCommand implements Action {
       arity = "0..*",
       description = {
         "create (to the first result), warm (from the engine's pool), exec (a command), files (a"
-            + " large file, a tree), flood (output), density (many at once);",
+            + " large file, a tree), flood (output), density (many at once), snapshot (of a tree,"
+            + " restored, forked);",
         "then the providers to measure, all by default."
       })
   private List<String> words = new ArrayList<>();
@@ -47,16 +48,17 @@ final class BenchCommand implements Action {
       paramLabel = "NAME",
       split = ",",
       description =
-          "What to compare with: raw, processbuilder, cp, tar, engine (the provider through the"
-              + " engine), docker, docker-api, podman, bwrap, crun, runc, runsc. All that is there by default.")
+          "What to compare with: raw, processbuilder, cp, tar, restic, engine (the provider through"
+              + " the engine), docker, docker-api, podman, bwrap, crun, runc, runsc. All that is"
+              + " there by default.")
   private List<String> against = new ArrayList<>();
 
   @Option(
       names = "--n",
       paramLabel = "N",
       description =
-          "Iterations. Default: 2000 for exec (of slow peers fewer), 50 for create and warm, 5 for the"
-              + " others.")
+          "Iterations. Default: 2000 for exec (of slow peers fewer), 50 for create and warm, 5 for"
+              + " the others.")
   private @Nullable String n;
 
   @Option(

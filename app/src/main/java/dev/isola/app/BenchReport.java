@@ -47,6 +47,17 @@ final class BenchReport implements Bench.Listener {
             result.ratio().isPresent()
                 ? String.format(Locale.ROOT, "%.2f", result.ratio().getAsDouble())
                 : "-"));
+    result
+        .volume()
+        .ifPresent(
+            moved ->
+                console.print(
+                    "           stored "
+                        + megabytes(moved.storedBytes())
+                        + (moved.readBytes().isPresent()
+                            ? ", read " + megabytes(moved.readBytes().getAsLong())
+                            : "")
+                        + "\n"));
   }
 
   @Override
@@ -132,7 +143,7 @@ final class BenchReport implements Bench.Listener {
 
   /** The widths are fixed, because a row is shown as soon as it is measured. */
   private static String row(Object... cells) {
-    return String.format(Locale.ROOT, "%-10s %-22s %7s %6s %13s %13s %13s %12s %7s%n", cells);
+    return String.format(Locale.ROOT, "%-20s %-22s %7s %6s %13s %13s %13s %12s %7s%n", cells);
   }
 
   private static String densityRow(Object... cells) {

@@ -71,6 +71,8 @@ public final class Main {
     commands.put("resume", wiring -> new CommandLine(new ResumeCommand(wiring)));
     commands.put("top", wiring -> new CommandLine(new TopCommand(wiring)));
     commands.put("rm", wiring -> new CommandLine(new RemoveCommand(wiring)));
+    commands.put("snapshot", SnapshotCommand::line);
+    commands.put("fork", wiring -> new CommandLine(new ForkCommand(wiring)));
     commands.put("keys", KeysCommand::line);
     commands.put("config", wiring -> new CommandLine(new ConfigCommand(wiring)));
     commands.put("image", ImageCommand::line);

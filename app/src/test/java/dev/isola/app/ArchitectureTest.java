@@ -66,9 +66,7 @@ class ArchitectureTest {
         noClasses().should(USE_JAVA_UTIL_LOGGING),
         folder("server", "spi", "store", "snapshot", "engine"),
         folder("client"),
-
-        // Nothing of it is on app's class path yet; drop allowEmptyShould when it is.
-        folder("snapshot", "spi", "archive").allowEmptyShould(true));
+        folder("snapshot", "spi", "archive"));
   }
 
   @ParameterizedTest(name = "{0}")

@@ -82,6 +82,33 @@ class RemoteCommandsTest {
   }
 
   @Test
+  void takesComparesRestoresAndForksSnapshots() {
+    assertThat(exec("sh", "-c", "echo one > one; echo two > two").code()).isZero();
+    String first = isola("snapshot", "create", id, "--tag", "a=b").out().strip();
+    assertThat(first).matches("s[0-9a-f]{16}");
+    assertThat(exec("sh", "-c", "echo more >> one; rm two; echo x > new; echo o > left.o").code())
+        .isZero();
+    Called json = isola("snapshot", "create", id, "--exclude", "*.o", "--json");
+    assertThat(json.out()).contains("\"heldMs\":", "\"checksum\":", "\"exclude\":[\"*.o\"]");
+    String second = json.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
+    assertThat(isola("snapshot", "ls").out()).contains(first, second, "SANDBOX", id);
+    assertThat(isola("snapshot", "show", first).out()).contains("architecture", "{a=b}");
+    assertThat(isola("snapshot", "diff", first, second).out()).isEqualTo("+ new\n* one\n- two\n");
+    Called restored = isola("snapshot", "restore", first, "--memory", "200", "--ttl", "10m");
+    assertThat(restored.err()).isEmpty();
+    String other = restored.out().strip();
+    assertThat(isola("cp", other + ":two", "-").out()).isEqualTo("two\n");
+    String[] forks = isola("fork", id, "-n", "2").out().strip().split("\n");
+    assertThat(forks).hasSize(2);
+    assertThat(isola("cp", forks[1] + ":new", "-").out()).isEqualTo("x\n");
+    assertThat(isola("rm", "--force", other, forks[0], forks[1]).code()).isZero();
+    assertThat(isola("snapshot", "rm", first, second).out())
+        .isEqualTo(first + "\n" + second + "\n");
+    assertThat(isola("snapshot", "gc").out()).contains("came back");
+    assertThat(isola("snapshot", "show", first).err()).contains("there is no snapshot " + first);
+  }
+
+  @Test
   void makesASandboxFromAFile() throws IOException {
     Path spec = folder.resolve("spec.json");
     Files.writeString(spec, "{\"tags\": {\"from\": \"file\"}, \"seedFiles\": {\"note\": \"hi\"}}");

@@ -21,6 +21,7 @@ final class Arena implements AutoCloseable {
   private final Map<String, Housed> housed = new LinkedHashMap<>();
   private final Map<String, Served> served = new LinkedHashMap<>();
   private final List<Absent> absent = new ArrayList<>();
+  private final List<SnapshotEvents.Keeper> keepers = new ArrayList<>();
 
   private Arena(Plan plan) throws IOException {
     this.plan = plan;
@@ -44,7 +45,7 @@ final class Arena implements AutoCloseable {
       absent.add(
           new Absent("raw", "not built for " + System.getProperty("os.arch") + " (make -C bench)"));
     }
-    for (String tool : List.of("cp", "tar")) {
+    for (String tool : List.of("cp", "tar", "restic")) {
       if (plan.against().contains(tool) && !Tool.installed(tool)) {
         absent.add(new Absent(tool, "not installed"));
       }
@@ -150,6 +151,11 @@ final class Arena implements AutoCloseable {
     }
   }
 
+  /** Has somebody closed before everything else. */
+  synchronized void closing(SnapshotEvents.Keeper keeper) {
+    keepers.add(keeper);
+  }
+
   List<Absent> absent() {
     return absent;
   }
@@ -172,6 +178,14 @@ final class Arena implements AutoCloseable {
 
   /** Sandboxes see to themselves when the JVM is told to end; containers and files do not. */
   private synchronized void cleanUp() {
+    for (SnapshotEvents.Keeper keeper : keepers) {
+      try {
+        keeper.close();
+      } catch (IllegalStateException e) {
+        absent.add(new Absent(keeper.name(), String.valueOf(e.getMessage())));
+      }
+    }
+    keepers.clear();
     for (Map.Entry<String, Peer> peer : peers.entrySet()) {
       try {
         peer.getValue().close();

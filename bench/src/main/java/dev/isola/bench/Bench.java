@@ -19,14 +19,17 @@ import java.util.stream.Stream;
  *   <li>{@code flood}: a command's output;
  *   <li>{@code density}: what many sandboxes cost that are there at once;
  *   <li>{@code api}: commands, events and a large file over HTTP, beside the same in this process;
- *   <li>{@code soak}: 64 clients over HTTP for a minute.
+ *   <li>{@code soak}: 64 clients over HTTP for a minute;
+ *   <li>{@code snapshot}: all of a tree, what changed of it, the tree restored, ten forks of it.
  * </ul>
  */
 public final class Bench {
   public static final List<String> BENCHMARKS =
-      List.of("create", "warm", "exec", "files", "flood", "density", "api", "soak");
+      List.of("create", "warm", "exec", "files", "flood", "density", "api", "soak", "snapshot");
   public static final List<String> COMPARATORS =
-      Stream.concat(Stream.of("raw", "processbuilder", "cp", "tar", "engine"), Peers.NAMES.stream())
+      Stream.concat(
+              Stream.of("raw", "processbuilder", "cp", "tar", "restic", "engine"),
+              Peers.NAMES.stream())
           .toList();
 
   /** Is told what came out as soon as it is there. */
@@ -112,6 +115,7 @@ public final class Bench {
       case "flood" -> FloodEvents.of(arena, plan);
       case "api" -> ApiEvents.of(arena, plan);
       case "soak" -> SoakEvent.of(arena, plan);
+      case "snapshot" -> SnapshotEvents.of(arena, plan);
       default -> throw new IllegalArgumentException("no benchmark is named " + benchmark);
     };
   }

@@ -1,19 +1,22 @@
 package dev.isola.bench;
 
 import java.io.IOException;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Something that does the work of one benchmark.
  *
  * @param pace one of so many iterations is enough: who takes a hundred times as long as others need
  *     not do it as often
+ * @param volume what its last iteration read and stored, where that is known
  */
-record Contestant(String name, Work work, int pace) {
+record Contestant(String name, Work work, int pace, Supplier<Optional<Volume>> volume) {
   /** However slow somebody is, fewer iterations than this say nothing. */
   private static final int FEWEST = 20;
 
   Contestant(String name, Work work) {
-    this(name, work, 1);
+    this(name, work, 1, Optional::empty);
   }
 
   /** Returns how often it does what others do {@code n} times. */
@@ -22,7 +25,12 @@ record Contestant(String name, Work work, int pace) {
   }
 
   Contestant paced(int slower) {
-    return new Contestant(name, work, slower);
+    return new Contestant(name, work, slower, volume);
+  }
+
+  /** Makes one that tells what it read and stored. */
+  Contestant telling(Supplier<Optional<Volume>> last) {
+    return new Contestant(name, work, pace, last);
   }
 
   /** Does it {@code n} times, {@code concurrency} at once, and tells how long each took. */

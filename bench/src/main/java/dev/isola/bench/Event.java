@@ -126,7 +126,8 @@ record Event(
                     samples.perSecond(workEach),
                     one.isPresent()
                         ? OptionalDouble.of(samples.medianMs() / one.getAsDouble())
-                        : one)));
+                        : one,
+                    contestant.volume().get())));
     return results;
   }
 }

@@ -137,6 +137,14 @@ final class Housed implements AutoCloseable {
     return engine.create(Order.of(Request.of(spec.build(), trial.factory().name())));
   }
 
+  Engine engine() {
+    return engine;
+  }
+
+  String provider() {
+    return trial.factory().name();
+  }
+
   void destroy(Delivery delivery) {
     engine.destroy(delivery.entry().id(), Destroy.FORCE);
   }

@@ -10,6 +10,7 @@ import java.util.OptionalDouble;
  *
  * @param perSecond iterations; bytes where a file or output is moved, files where a tree is
  * @param ratio median by the reference's median in the same run; empty without the reference
+ * @param volume what the last iteration read and stored, where that is known
  */
 public record Result(
     String benchmark,
@@ -20,7 +21,32 @@ public record Result(
     double p90Ms,
     double p99Ms,
     double perSecond,
-    OptionalDouble ratio) {
+    OptionalDouble ratio,
+    Optional<Volume> volume) {
+
+  /** One that moved nothing worth telling. */
+  public Result(
+      String benchmark,
+      String subject,
+      int concurrency,
+      int n,
+      double medianMs,
+      double p90Ms,
+      double p99Ms,
+      double perSecond,
+      OptionalDouble ratio) {
+    this(
+        benchmark,
+        subject,
+        concurrency,
+        n,
+        medianMs,
+        p90Ms,
+        p99Ms,
+        perSecond,
+        ratio,
+        Optional.empty());
+  }
 
   Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
@@ -35,6 +61,11 @@ public record Result(
     json.put(
         "ratio",
         ratio.isPresent() ? Optional.of(Rounded.of(ratio.getAsDouble(), 3)) : Optional.empty());
+    volume.ifPresent(
+        moved -> {
+          json.put("storedBytes", moved.storedBytes());
+          moved.readBytes().ifPresent(bytes -> json.put("readBytes", bytes));
+        });
     return json;
   }
 }

@@ -25,6 +25,11 @@ import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Selector;
 import dev.isola.engine.selection.Wish;
+import dev.isola.engine.snapshot.Forked;
+import dev.isola.engine.snapshot.Forks;
+import dev.isola.engine.snapshot.OpenedStore;
+import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.snapshot.Snapshots;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.usage.UsageWatch;
 import dev.isola.spi.Destroy;
@@ -73,6 +78,8 @@ public final class Engine implements AutoCloseable {
   private final InstantSource clock;
   private final Log log;
   private final Shutdown shutdown;
+  private final OpenedStore store;
+  private final Snapshots snapshots;
   private final List<Thread> loops = new ArrayList<>();
   private volatile boolean closing;
 
@@ -92,9 +99,18 @@ public final class Engine implements AutoCloseable {
     book = new Book(ledger, events, clock);
     living = new Living(registry, admission);
     ender = new Ender(book, registry, living);
+    metrics = Metrics.open(config);
+    traces = Traces.open(config, metrics);
+    measured = new Measured(traces.around(metrics.recorder()));
+    store = new OpenedStore(config.get(Keys.DATA).resolve("snapshots"));
+    snapshots = new Snapshots(store, book, living, events, measured, clock, log);
     creator =
         new Creator(
-            new Choosing(new Selector(config.policy()), health::settled, new Fallback(clock, log)),
+            new Choosing(
+                new Selector(config.policy()),
+                health::settled,
+                new Fallback(clock, log),
+                new SnapshotImages(store, measured)),
             admission,
             registry,
             book,
@@ -107,9 +123,6 @@ public final class Engine implements AutoCloseable {
     pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
     this.registry = registry;
     usage = new UsageWatch(living, book, events, config.get(Keys.USAGE_WARN_AT), clock, log);
-    metrics = Metrics.open(config);
-    traces = Traces.open(config, metrics);
-    measured = new Measured(traces.around(metrics.recorder()));
     metrics.show(
         () ->
             new Levels(
@@ -293,6 +306,20 @@ public final class Engine implements AutoCloseable {
     return admission.usage();
   }
 
+  /**
+   * Makes {@code count} sandboxes with the files that one has now.
+   *
+   * @return for each of them the sandbox, or why there is none
+   */
+  public List<Forked> fork(SandboxId id, int count) {
+    refuseWhenClosing();
+    return new Forks(book, snapshots, this::create).fork(id, count);
+  }
+
+  public Snapshots snapshots() {
+    return snapshots;
+  }
+
   public EventLog events() {
     return events;
   }
@@ -343,6 +370,7 @@ public final class Engine implements AutoCloseable {
     if (shutdown == Shutdown.DRAIN) {
       drain();
     }
+    store.close();
     traces.close();
     metrics.close();
   }

@@ -65,6 +65,7 @@ class TableTest {
         .replace("{execution}", "none")
         .replace("{port}", "8000")
         .replace("{rest}", "")
+        .replace("{snapshot}", "nothere")
         .replace("{name}", "nobody");
   }
 

@@ -28,13 +28,37 @@ public final class Taking implements AutoCloseable {
   private final Runnable leave;
   private final ChunkStore chunks;
   private final Steps steps;
-  private final List<Row> rows = new ArrayList<>();
+  private final List<Held> rows = new ArrayList<>();
   private long bytes;
   private boolean closed;
 
-  /** A file; {@code content} is what is read of it now, if anything is. */
-  private record Row(Entry file, ChunkWriter.@Nullable Content content) {
-    Entry entry() {
+  /** A file whose content is stored or on its way, and which is added to nothing yet. */
+  public static final class Held {
+    private final Entry file;
+    private final ChunkWriter.@Nullable Content content;
+
+    /**
+     * @param content what is read of it now; null for content that an earlier snapshot has
+     */
+    private Held(Entry file, ChunkWriter.@Nullable Content content) {
+      this.file = file;
+      this.content = content;
+    }
+
+    public Entry.Kind kind() {
+      return file.kind();
+    }
+
+    /** Returns the same file by another name. */
+    public Held named(String other) {
+      return new Held(file.named(other), content);
+    }
+
+    private long size() {
+      return content == null ? file.size() : content.size();
+    }
+
+    private Entry entry() {
       return content == null
           ? file
           : new Entry(
@@ -60,6 +84,12 @@ public final class Taking implements AutoCloseable {
     this.leave = leave;
   }
 
+  /** Adds a file that this taking holds. */
+  public void add(Held file) {
+    rows.add(file);
+    bytes += file.size();
+  }
+
   /**
    * Adds what has no content, or content that an earlier snapshot has read. Of that nothing is read
    * again.
@@ -67,16 +97,7 @@ public final class Taking implements AutoCloseable {
    * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
    */
   public void add(Entry entry) {
-    for (ChunkId chunk : entry.chunks()) {
-      if (!chunk.isHole() && !chunks.contains(chunk)) {
-        throw SnapshotStore.failed(
-            "the snapshot cannot be written",
-            new DamagedException(
-                "chunk " + chunk, "it is in no pack, and " + entry.path() + " needs it"));
-      }
-    }
-    rows.add(new Row(entry, null));
-    bytes += entry.size();
+    add(hold(entry));
   }
 
   /**
@@ -85,10 +106,37 @@ public final class Taking implements AutoCloseable {
    * @param file its size and chunks are not looked at
    */
   public void add(Entry file, InputStream content) {
+    add(hold(file, content));
+  }
+
+  /**
+   * Holds what has no content, or content that an earlier snapshot has read. Of that nothing is
+   * read again.
+   *
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
+   */
+  public Held hold(Entry entry) {
+    for (ChunkId chunk : entry.chunks()) {
+      if (!chunk.isHole() && !chunks.contains(chunk)) {
+        throw SnapshotStore.failed(
+            "the snapshot cannot be written",
+            new DamagedException(
+                "chunk " + chunk, "it is in no pack, and " + entry.path() + " needs it"));
+      }
+    }
+    return new Held(entry, null);
+  }
+
+  /**
+   * Stores the content of a file. Long runs of zeros in it become holes.
+   *
+   * @param file its size and chunks are not looked at
+   */
+  public Held hold(Entry file, InputStream content) {
     try {
       ChunkWriter.Content read = writer.begin();
       writer.add(read, content);
-      add(file, read);
+      return new Held(file, read);
     } catch (IOException e) {
       throw SnapshotStore.failed("the snapshot cannot be written", e);
     }
@@ -117,7 +165,7 @@ public final class Taking implements AutoCloseable {
         }
       }
       hole(read, file.size());
-      add(file, read);
+      add(new Held(file, read));
     } catch (IOException e) {
       throw SnapshotStore.failed("the snapshot cannot be written", e);
     }
@@ -129,11 +177,6 @@ public final class Taking implements AutoCloseable {
     }
   }
 
-  private void add(Entry file, ChunkWriter.Content read) {
-    rows.add(new Row(file, read));
-    bytes += read.size();
-  }
-
   /** What was counted while it was taken. */
   public record Counts(long files, long bytes, long newBytes, long storedBytes, String checksum) {}
 
@@ -142,7 +185,7 @@ public final class Taking implements AutoCloseable {
     try {
       writer.commit();
       steps.reached(Step.TAKE_COMMITTED);
-      List<Entry> entries = rows.stream().map(Row::entry).toList();
+      List<Entry> entries = rows.stream().map(Held::entry).toList();
       Listing list = Listing.of(entries);
       Snapshot snapshot =
           describe.apply(

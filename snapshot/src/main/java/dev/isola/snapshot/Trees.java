@@ -7,15 +7,22 @@ import dev.isola.archive.TarReader;
 import dev.isola.archive.TarStream;
 import dev.isola.archive.TreeEntry;
 import dev.isola.snapshot.manifest.Entry;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.file.TreeLimits;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Between the archive a sandbox gives of its files and a snapshot of them. */
 public final class Trees {
+  /** What fills the last block of an archive up is passed over, to the end of the stream. */
+  private static final long LONGEST_TAIL = 1 << 20;
+
   private Trees() {}
 
   /**
@@ -25,43 +32,114 @@ public final class Trees {
    *     off, or names something outside
    */
   public static void take(InputStream archive, Taking taking) {
+    read(archive, taking, Map.of()).entries().forEach(taking::add);
+  }
+
+  /**
+   * The files of an archive, their content stored and they themselves added to nothing yet.
+   *
+   * @param marks of each of them, by which it is known again; empty text for none
+   * @param bytes of content that were read
+   */
+  public record Read(List<Taking.Held> entries, List<String> marks, long bytes) {
+    /** Returns the regular files by their marks. */
+    public Map<String, Taking.Held> byMark() {
+      Map<String, Taking.Held> known = new HashMap<>();
+      for (int i = 0; i < entries.size(); i++) {
+        if (!marks.get(i).isEmpty()) {
+          known.put(marks.get(i), entries.get(i));
+        }
+      }
+      return known;
+    }
+  }
+
+  /** An archive says of a file that it did not change, and nobody knows what it was. */
+  public static final class UnknownMarkException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    UnknownMarkException(String path) {
+      super("what did not change is not known: " + Names.shown(path), null, false, false);
+    }
+  }
+
+  /**
+   * Reads an archive and stores the content of its files.
+   *
+   * @param before by mark, what the archive may refer to instead of having it
+   * @throws UnknownMarkException when it refers to something else
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} when it is none, was cut
+   *     off, or names something outside
+   */
+  public static Read read(InputStream archive, Taking taking, Map<String, Taking.Held> before) {
+    List<Taking.Held> entries = new ArrayList<>();
+    List<String> marks = new ArrayList<>();
+    long bytes = 0;
     try {
       TarReader reader = new TarReader(archive);
       for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
-        take(next.get(), reader.content(), taking);
+        TreeEntry file = next.get();
+        if (file.kind() == TreeEntry.Kind.SPECIAL) {
+          continue; // a device, pipe or socket is nothing without who holds its other end
+        }
+        if (entries.size() == TreeLimits.DEFAULT.maxEntries()) {
+          throw Names.bad("the archive has too many files", file.path());
+        }
+        String mark = mark(reader, file);
+        if (reader.record(Snapshotting.UNCHANGED).isPresent()) {
+          entries.add(unchanged(file, before.get(mark)));
+        } else {
+          Entry entry = entry(file);
+          entries.add(
+              entry.kind() == Entry.Kind.FILE
+                  ? taking.hold(entry, reader.content())
+                  : taking.hold(entry));
+          bytes += entry.size();
+        }
+        marks.add(entries.getLast().kind() == Entry.Kind.FILE ? mark : "");
       }
       if (!reader.ended()) {
         throw Names.bad("the archive was cut off", "it has no end");
       }
+      if (archive.skip(LONGEST_TAIL) == LONGEST_TAIL) {
+        throw Names.bad("the archive goes on after its end", "for a mebibyte and more");
+      }
+      return new Read(entries, marks, bytes);
     } catch (IOException e) {
       throw SnapshotStore.failed("the files cannot be read", e);
     }
   }
 
-  private static void take(TreeEntry file, InputStream content, Taking taking) {
-    if (file.kind() == TreeEntry.Kind.SPECIAL) {
-      return; // a device, pipe or socket is nothing without who holds its other end
+  private static String mark(TarReader reader, TreeEntry file) {
+    String mark = reader.record(Snapshotting.MARK).orElse("");
+    if (mark.length() > Snapshotting.LONGEST_MARK) {
+      throw Names.bad("a file has a mark that is too long", file.path());
     }
+    return mark;
+  }
+
+  private static Taking.Held unchanged(TreeEntry file, Taking.@Nullable Held before) {
+    if (before == null) {
+      throw new UnknownMarkException(file.path());
+    }
+    return before.named(Names.clean(file.path()));
+  }
+
+  private static Entry entry(TreeEntry file) {
     Map<String, String> attributes = new HashMap<>();
     file.attributes().forEach((name, value) -> attributes.put(name, new String(value, ISO_8859_1)));
-    Entry entry =
-        new Entry(
-            Names.clean(file.path()),
-            Entry.Kind.valueOf(file.kind().name()),
-            file.kind() == TreeEntry.Kind.HARD_LINK ? Names.clean(file.target()) : file.target(),
-            file.mode(),
-            file.uid(),
-            file.gid(),
-            file.size(),
-            file.seconds(),
-            file.nanos(),
-            attributes,
-            List.of());
-    if (entry.kind() == Entry.Kind.FILE) {
-      taking.add(entry, content);
-    } else {
-      taking.add(entry);
-    }
+    return new Entry(
+        Names.clean(file.path()),
+        Entry.Kind.valueOf(file.kind().name()),
+        file.kind() == TreeEntry.Kind.HARD_LINK ? Names.clean(file.target()) : file.target(),
+        file.mode(),
+        file.uid(),
+        file.gid(),
+        file.size(),
+        file.seconds(),
+        file.nanos(),
+        attributes,
+        List.of());
   }
 
   /** Returns a snapshot as an archive, for a sandbox to unpack. Holds one chunk at a time. */

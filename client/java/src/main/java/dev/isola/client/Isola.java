@@ -110,6 +110,10 @@ public final class Isola implements AutoCloseable {
     return new Events(transport, sandbox, after).begun();
   }
 
+  public Snapshots snapshots() {
+    return new Snapshots(transport);
+  }
+
   public ApiKeys keys() {
     return new ApiKeys(transport);
   }

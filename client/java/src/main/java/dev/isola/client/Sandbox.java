@@ -109,6 +109,25 @@ public final class Sandbox {
     return new Ports(transport, address);
   }
 
+  /**
+   * Takes a snapshot of its files; {@code snapshot:ID} is an image then.
+   *
+   * @param options tags, path, include and exclude as the API has them; none of them is needed
+   */
+  public SnapshotInfo snapshot(Map<String, Object> options) {
+    return SnapshotInfo.read(transport.post(address.slash("snapshots"), options, LONGEST_EXEC));
+  }
+
+  /**
+   * Makes sandboxes with the files this one has now; their processes begin anew.
+   *
+   * @return for each the sandbox, or why there is none
+   */
+  public List<Fork> fork(int count) {
+    Fields answer = transport.post(address.slash("fork"), Map.of("count", count), LONGEST_EXEC);
+    return answer.list("forks").stream().map(Fork::read).toList();
+  }
+
   /** Lets it live that long from now. */
   public SandboxInfo renew(Duration ttl) {
     return SandboxInfo.read(

@@ -24,6 +24,7 @@ public final class TarReader {
   private long left;
   private long padding;
   private boolean ended;
+  private Map<String, String> records = Map.of();
 
   public TarReader(InputStream in) {
     this.in = in;
@@ -49,10 +50,16 @@ public final class TarReader {
         }
         case 'V' -> expect(size); // the label of a tape
         default -> {
+          records = local;
           return Optional.of(entry(type, size, local));
         }
       }
     }
+  }
+
+  /** Returns what an extended header says of the entry that {@link #next} gave last. */
+  public Optional<String> record(String key) {
+    return Optional.ofNullable(records.get(key));
   }
 
   /** Whether the archive said that it ends here; one that was cut off did not. */

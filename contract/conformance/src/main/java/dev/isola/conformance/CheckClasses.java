@@ -16,6 +16,7 @@ import dev.isola.conformance.check.PausingChecks;
 import dev.isola.conformance.check.PtyChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
+import dev.isola.conformance.check.SnapshotsChecks;
 import dev.isola.conformance.check.StreamsChecks;
 import dev.isola.conformance.check.TimeoutChecks;
 import dev.isola.conformance.check.TreesChecks;
@@ -45,6 +46,7 @@ final class CheckClasses {
         new HonestyChecks(),
         new LimitsChecks(),
         new PausingChecks(),
+        new SnapshotsChecks(),
         new ErrorsChecks(),
         new EscapeChecks(),
         new RegressionsChecks());

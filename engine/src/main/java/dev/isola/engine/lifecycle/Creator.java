@@ -120,7 +120,8 @@ public final class Creator {
       }
       SandboxEntry entry = ((Book.Opened.New) opened).entry();
       Failpoint.CREATE_WRITTEN.reach();
-      Delivery delivery = make(new Making(entry, book, registry, spec(order)), selection);
+      Delivery delivery =
+          make(new Making(entry, book, registry, spec(order), choosing.images()), selection);
       living.keep(delivery.entry().id(), grant);
       kept = true;
       Failpoint.CREATE_DELIVERED.reach();

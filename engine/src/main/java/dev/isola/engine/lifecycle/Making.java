@@ -1,11 +1,13 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
@@ -15,13 +17,15 @@ final class Making {
   private final Book book;
   private final Registry registry;
   private final SandboxSpec spec;
+  private final Images images;
   private SandboxEntry entry;
 
-  Making(SandboxEntry entry, Book book, Registry registry, SandboxSpec spec) {
+  Making(SandboxEntry entry, Book book, Registry registry, SandboxSpec spec, Images images) {
     this.entry = entry;
     this.book = book;
     this.registry = registry;
     this.spec = spec;
+    this.images = images;
   }
 
   SandboxEntry entry() {
@@ -45,6 +49,13 @@ final class Making {
       Failpoint.CREATE_MOVED_ON.reach();
     }
     Failpoint.CREATE_MAKING.reach();
-    return provider.create(spec);
+    Sandbox sandbox = provider.create(images.base(spec));
+    try {
+      images.fill(spec, sandbox, name);
+      return sandbox;
+    } catch (SandboxException e) {
+      provider.destroy(spec.id(), Destroy.FORCE); // who makes it next begins anew
+      throw e;
+    }
   }
 }

@@ -45,6 +45,8 @@ final class MeterRecorder implements Recorder {
 
   private record BytesKey(String provider, Cargo cargo, Direction direction) {}
 
+  private record KeptKey(String provider, String kind) {}
+
   private record AnswerKey(String method, String route, int hundreds) {}
 
   private record ErrorKey(Deed deed, ErrorCode code) {}
@@ -127,6 +129,22 @@ final class MeterRecorder implements Recorder {
             "Requests over HTTP, to the end of the answer",
             () -> Tags.of("method", method, "route", route, "status", status / 100 + "xx"))
         .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void kept(String provider, long bytes, long newBytes, long storedBytes) {
+    snapshotBytes(provider, "taken", bytes);
+    snapshotBytes(provider, "new", newBytes);
+    snapshotBytes(provider, "stored", storedBytes);
+  }
+
+  private void snapshotBytes(String provider, String kind, long bytes) {
+    counter(
+            new KeptKey(provider, kind),
+            "isola.snapshot.bytes",
+            "Bytes of snapshots: taken in all, new to the store, stored of those",
+            () -> provider(provider).and("kind", kind))
+        .increment((double) bytes);
   }
 
   @Override

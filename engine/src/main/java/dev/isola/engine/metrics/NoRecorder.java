@@ -26,5 +26,8 @@ final class NoRecorder implements Recorder {
   public void answered(String method, String route, int status, long nanos) {}
 
   @Override
+  public void kept(String provider, long bytes, long newBytes, long storedBytes) {}
+
+  @Override
   public void failed(Deed deed, ErrorCode code) {}
 }

@@ -40,6 +40,15 @@ public interface Recorder {
    */
   void answered(String method, String route, int status, long nanos);
 
+  /**
+   * A snapshot was taken.
+   *
+   * @param bytes of the files
+   * @param newBytes that the store did not have
+   * @param storedBytes that those take
+   */
+  void kept(String provider, long bytes, long newBytes, long storedBytes);
+
   /** A caller got an error. */
   void failed(Deed deed, ErrorCode code);
 }

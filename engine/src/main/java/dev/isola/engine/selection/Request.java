@@ -20,6 +20,11 @@ public record Request(SandboxSpec spec, Wish wish, Require require, boolean stri
     return new Request(spec, Wish.of(provider), spec.require(), false);
   }
 
+  /** Returns the same request with another spec. */
+  public Request on(SandboxSpec other) {
+    return new Request(other, wish, require, strictNoFallback);
+  }
+
   public Request requiring(Require more) {
     return new Request(spec, wish, require.and(more), strictNoFallback);
   }

@@ -54,6 +54,11 @@ record TracingRecorder(Recorder recorder, Traces traces) implements Recorder {
   }
 
   @Override
+  public void kept(String provider, long bytes, long newBytes, long storedBytes) {
+    recorder.kept(provider, bytes, newBytes, storedBytes);
+  }
+
+  @Override
   public void failed(Deed deed, ErrorCode code) {
     recorder.failed(deed, code);
   }

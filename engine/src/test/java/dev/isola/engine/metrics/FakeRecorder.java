@@ -44,6 +44,11 @@ final class FakeRecorder implements Recorder {
   }
 
   @Override
+  public void kept(String provider, long bytes, long newBytes, long storedBytes) {
+    told.add("kept " + provider + " " + bytes + " " + newBytes + " " + storedBytes);
+  }
+
+  @Override
   public void failed(Deed deed, ErrorCode code) {
     told.add("failed " + deed + " " + code);
   }

@@ -165,10 +165,15 @@ final class AgentFiles implements FileSystem {
 
   @Override
   public TreeSummary importTree(String path, InputStream archive, TreeLimits limits) {
+    return unpack(path, archive, limits, 0);
+  }
+
+  /** Unpacks an archive; {@code flags} as the protocol has them. */
+  TreeSummary unpack(String path, InputStream archive, TreeLimits limits, int flags) {
     FieldsBuilder request =
         new FieldsBuilder(Operation.TAR_IN)
             .add(Tag.PATH, path)
-            .add(Tag.FLAGS, 0)
+            .add(Tag.FLAGS, flags)
             .add(Tag.MAX_BYTES, limits.maxBytes())
             .add(Tag.MAX_ENTRIES, limits.maxEntries());
     LinkStream stream = client.open(Operation.TAR_IN, request, 0);

@@ -8,6 +8,7 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -206,6 +207,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
       return usage;
     } else if (type == Renewing.class) {
       return (Renewing) this::renew;
+    } else if (type == Snapshotting.class) {
+      return new AgentPictures(client, files);
     }
     return null;
   }

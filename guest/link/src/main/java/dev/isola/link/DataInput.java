@@ -30,6 +30,7 @@ final class DataInput extends InputStream {
   private @Nullable Frame frame;
   private ByteBuffer content = EMPTY;
   private boolean ended;
+  private byte @Nullable [] result;
   private volatile boolean closed;
 
   private DataInput(LinkStream stream, Duration patience) {
@@ -113,6 +114,22 @@ final class DataInput extends InputStream {
     }
   }
 
+  /**
+   * Returns what the agent said at the end.
+   *
+   * @throws IllegalStateException when the end was not reached
+   */
+  Fields result() {
+    if (result == null) {
+      throw new IllegalStateException("it was not read to its end");
+    }
+    try {
+      return Fields.parse(result);
+    } catch (ProtocolViolation e) {
+      throw stream.violated(e.getMessage());
+    }
+  }
+
   /** Waits for content; false at the end. */
   private boolean more() throws IOException {
     if (closed) {
@@ -133,7 +150,10 @@ final class DataInput extends InputStream {
           frame = next;
           content = next.content();
         }
-        case Wire.END -> ended = true;
+        case Wire.END -> {
+          ended = true;
+          result = next.payload();
+        }
         case Wire.ERROR -> throw stream.error(next).exception(stream.connection().id());
         default -> {
           // EOF, which END follows, or the head of the answer.

@@ -94,6 +94,7 @@ final class Tag {
   static final int DISK_LIMIT = 92;
   static final int LIMIT = 93;
   static final int DISK_SINCE_NS = 94;
+  static final int INCLUDE = 95;
 
   private Tag() {}
 }

@@ -71,6 +71,11 @@ final class Wire {
   static final int MKDIR_PARENTS = 2;
   static final int MOVE_REPLACE = 1;
   static final int REMOVE_RECURSIVE = 1;
+  static final int TAR_EXACT_TIMES = 1;
+  static final int TAR_HOLD = 2;
+  static final int TAR_MARKS = 4;
+  static final int TAR_OWNERS = 1;
+  static final int TAR_OWNERS_IF_ALLOWED = 2;
   static final int WATCH_FOLDER = 1;
   static final int USAGE_DISK = 1;
   static final int SCOPE_GROUP = 0;

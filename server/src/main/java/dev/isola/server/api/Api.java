@@ -50,6 +50,7 @@ public final class Api {
                 new WatchRoutes(serving).routes(),
                 new TokenRoutes(serving, keys).routes(),
                 new PortRoutes(serving, keys).routes(),
+                new SnapshotRoutes(serving).routes(),
                 new EventRoutes(serving).routes(),
                 new ProviderRoutes(serving).routes(),
                 new ImageRoutes(images).routes(),

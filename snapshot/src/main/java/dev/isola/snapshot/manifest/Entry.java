@@ -54,6 +54,11 @@ public record Entry(
     }
   }
 
+  /** Returns the same file by another name. */
+  public Entry named(String other) {
+    return new Entry(other, kind, target, mode, uid, gid, size, seconds, nanos, attributes, chunks);
+  }
+
   public Entry {
     attributes = Map.copyOf(attributes);
     chunks = List.copyOf(chunks);

@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param newBytes of content that the store did not have before
  * @param storedBytes that those take in the store
  * @param checksum SHA-256 over the list of files, which has the checksum of every chunk
+ * @param kind what was kept of the sandbox
+ * @param image that its files stand on; empty for the provider's own
  */
 public record Snapshot(
     String id,
@@ -36,7 +38,57 @@ public record Snapshot(
     long bytes,
     long newBytes,
     long storedBytes,
-    String checksum) {
+    String checksum,
+    Kind kind,
+    Optional<String> image) {
+
+  /** What was kept of a sandbox. */
+  public enum Kind {
+    /** Its files; its processes begin anew. */
+    FILESYSTEM,
+    /** Its processes too. */
+    MEMORY
+  }
+
+  /** A snapshot of files that stand on nothing in particular. */
+  public Snapshot(
+      String id,
+      Instant createdAt,
+      String sandbox,
+      String provider,
+      String runtime,
+      String architecture,
+      Map<String, String> tags,
+      Optional<String> parent,
+      String root,
+      List<String> includes,
+      List<String> excludes,
+      long files,
+      long bytes,
+      long newBytes,
+      long storedBytes,
+      String checksum) {
+    this(
+        id,
+        createdAt,
+        sandbox,
+        provider,
+        runtime,
+        architecture,
+        tags,
+        parent,
+        root,
+        includes,
+        excludes,
+        files,
+        bytes,
+        newBytes,
+        storedBytes,
+        checksum,
+        Kind.FILESYSTEM,
+        Optional.empty());
+  }
+
   public Snapshot {
     tags = Map.copyOf(tags);
     includes = List.copyOf(includes);

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.conformance.CheckFailed;
 import dev.isola.spi.Bytes;
+import dev.isola.spi.capability.Snapshotting;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,7 +30,14 @@ final class Tar {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
   /** One entry as it was read. */
-  record Entry(String name, char type, int mode, Bytes content, String target) {
+  record Entry(
+      String name,
+      char type,
+      int mode,
+      Bytes content,
+      String target,
+      Optional<String> mark,
+      Optional<String> unchanged) {
     /** Returns the name without a leading {@code ./} and a trailing slash. */
     String plainName() {
       return name.replaceFirst("^(\\./)+", "").replaceFirst("/+$", "");
@@ -103,6 +111,8 @@ final class Tar {
     List<Entry> entries = new ArrayList<>();
     Optional<String> longName = Optional.empty();
     Optional<String> longTarget = Optional.empty();
+    Optional<String> mark = Optional.empty();
+    Optional<String> unchanged = Optional.empty();
     int at = 0;
     while (true) {
       byte[] header = block(archive, at, BLOCK);
@@ -120,6 +130,8 @@ final class Tar {
         case 'x' -> {
           longName = pax(content, "path");
           longTarget = pax(content, "linkpath");
+          mark = pax(content, Snapshotting.MARK);
+          unchanged = pax(content, Snapshotting.UNCHANGED);
         }
         case 'g' -> {}
         case 'L' -> longName = Optional.of(text(content, 0, content.length));
@@ -131,9 +143,13 @@ final class Tar {
                   type,
                   (int) number(header, 100, 8),
                   Bytes.of(content),
-                  longTarget.orElseGet(() -> text(header, 157, 100))));
+                  longTarget.orElseGet(() -> text(header, 157, 100)),
+                  mark,
+                  unchanged));
           longName = Optional.empty();
           longTarget = Optional.empty();
+          mark = Optional.empty();
+          unchanged = Optional.empty();
         }
       }
     }

@@ -12,7 +12,14 @@ import java.util.Optional;
  * one that does not, does not: the conformance kit holds both.
  */
 public sealed interface Capability
-    permits Attaching, Terminals, Watching, PortDialing, UsageReporting, Pausing, Renewing {
+    permits Attaching,
+        Terminals,
+        Watching,
+        PortDialing,
+        UsageReporting,
+        Pausing,
+        Renewing,
+        Snapshotting {
 
   /** Returns all capabilities there are. */
   static List<Class<? extends Capability>> all() {
@@ -23,7 +30,8 @@ public sealed interface Capability
         PortDialing.class,
         UsageReporting.class,
         Pausing.class,
-        Renewing.class);
+        Renewing.class,
+        Snapshotting.class);
   }
 
   /** Returns the name used in reports and errors: {@code port-dialing} for {@link PortDialing}. */

@@ -24,6 +24,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -67,7 +68,8 @@ public final class IsolatedBooter implements Booter {
           PortDialing.class,
           UsageReporting.class,
           Renewing.class,
-          Pausing.class);
+          Pausing.class,
+          Snapshotting.class);
 
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;

@@ -8,6 +8,7 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -42,7 +43,8 @@ final class Capabilities {
             Watching.class, new See(sandbox),
             UsageReporting.class, new Measure(sandbox),
             Pausing.class, new Pause(sandbox),
-            Renewing.class, new Renew(sandbox));
+            Renewing.class, new Renew(sandbox),
+            Snapshotting.class, new Pictures(sandbox));
   }
 
   <C extends Capability> Optional<C> get(Class<C> capability) {

@@ -10,6 +10,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -34,7 +35,8 @@ final class MemoryInfo {
                 Watching.class,
                 UsageReporting.class,
                 Pausing.class,
-                Renewing.class));
+                Renewing.class,
+                Snapshotting.class));
     if (faults.has(PlantedFault.DECLARES_TOO_MUCH)) {
       capabilities.add(PortDialing.class);
     }
@@ -53,7 +55,8 @@ final class MemoryInfo {
             Set.of(),
             Set.of(LimitKind.TIMEOUT, LimitKind.DISK)),
         List.of(),
-        "there are no processes: simulated ones are threads of this JVM, told to end and waited for",
+        "there are no processes: simulated ones are threads of this JVM, told to end and waited"
+            + " for",
         Duration.ofMillis(1));
   }
 }

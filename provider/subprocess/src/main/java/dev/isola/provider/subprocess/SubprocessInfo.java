@@ -9,6 +9,7 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -29,7 +30,8 @@ final class SubprocessInfo {
           Watching.class,
           PortDialing.class,
           UsageReporting.class,
-          Renewing.class);
+          Renewing.class,
+          Snapshotting.class);
 
   private SubprocessInfo() {}
 

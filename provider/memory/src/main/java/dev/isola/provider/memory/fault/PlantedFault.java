@@ -39,6 +39,8 @@ public enum PlantedFault {
   DISK_NOT_ENFORCED("Limits"),
   /** Pausing says that it is done and does nothing. */
   PAUSE_FORGOTTEN("Pausing"),
+  /** A restored file is as it was but for its content, which is of the right length and empty. */
+  RESTORES_ZEROS("Snapshots"),
   /** A call on a destroyed sandbox fails with whatever exception is at hand. */
   FOREIGN_EXCEPTION("Errors"),
   /** A wall is declared, and what cannot be simulated runs on the host without any. */

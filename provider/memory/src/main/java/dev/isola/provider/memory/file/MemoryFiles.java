@@ -229,6 +229,16 @@ public final class MemoryFiles implements FileSystem {
     return new TreeImport(tree, absolute(path), limits).from(archive);
   }
 
+  /** Returns everything that is known of the files beneath {@code path}, as an archive. */
+  public InputStream picture(String path, List<String> includes, List<String> excludes) {
+    return new PictureExport(tree, absolute(path), includes, excludes).archive();
+  }
+
+  /** Makes the files of a picture once more. */
+  public TreeSummary restore(String path, InputStream archive, TreeLimits limits) {
+    return new PictureImport(tree, limits).from(absolute(path), archive);
+  }
+
   public Watch watch(String path, boolean recursive) {
     return tree.watch(absolute(path), recursive);
   }

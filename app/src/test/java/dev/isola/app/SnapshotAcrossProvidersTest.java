@@ -1,0 +1,147 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.engine.Engine;
+import dev.isola.engine.Log;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.Machine;
+import dev.isola.engine.config.Sources;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.registry.Registry;
+import dev.isola.engine.selection.Request;
+import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.Ledgers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** N2: what was taken on one provider is the same on another, by the sandbox's own programs. */
+@Timeout(180)
+class SnapshotAcrossProvidersTest {
+  /** Names, types, modes, owners, times, targets, number of names; and a sum of every file. */
+  private static final String DESCRIBE =
+      "cd /workspace && find . -printf '%p %y %m %U %G %T@ %l %n\\n' | sort"
+          + " && find . -type f -print0 | sort -z | xargs -0 -r sha256sum";
+
+  private static final InstantSource CLOCK = InstantSource.system();
+
+  private static final Log QUIET =
+      new Log() {
+        @Override
+        public void info(String sentence) {}
+
+        @Override
+        public void warning(String sentence) {}
+      };
+
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @CsvSource({"bubblewrap, gvisor", "bubblewrap, crun", "crun, bubblewrap"})
+  void theTreeIsTheSame(String from, String to) throws IOException {
+    List<ProviderFactory> factories =
+        StreamSupport.stream(ServiceLoader.load(ProviderFactory.class).spliterator(), false)
+            .filter(one -> List.of(from, to).contains(one.name()))
+            .toList();
+    for (String name : List.of(from, to)) {
+      Files.createDirectories(folder.resolve(name));
+    }
+    Config config =
+        ConfigReader.read(
+                new Sources(
+                    new Machine(16_000, 4, folder),
+                    Optional.empty(),
+                    Map.of(),
+                    List.<Sources.FlagValue>of(),
+                    List.of(from, to)))
+            .orThrow();
+    try (Ledger ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
+        Registry registry =
+            Registry.open(
+                factories,
+                config.providers(),
+                name -> new ProviderContext(new InstanceId("across"), folder.resolve(name), CLOCK),
+                CLOCK,
+                QUIET)) {
+      for (String name : List.of(from, to)) {
+        Assumptions.assumeTrue(
+            registry.get(name).health() instanceof Health.Healthy, name + " is not to be had here");
+      }
+      try (HealthMonitor health =
+              HealthMonitor.start(
+                  registry.providers(), registry.absent(), config.rhythm(), CLOCK, QUIET);
+          Engine engine = Engine.open(config, ledger, registry, health, CLOCK, QUIET)) {
+        try {
+          compare(engine, from, to);
+        } finally {
+          engine.destroy(new SandboxId("source"), Destroy.FORCE);
+        }
+      }
+    }
+  }
+
+  private static void compare(Engine engine, String from, String to) {
+    Sandbox source = make(engine, SandboxSpec.builder(new SandboxId("source")), from);
+    output(
+        source,
+        "mkdir -p a/b empty && echo one > a/one && head -c 300000 /dev/urandom > a/b/noise && ln -s"
+            + " one a/link && ln -s /etc/passwd out && ln a/one a/same && chmod 4711 a/b/noise &&"
+            + " chmod 750 empty && chown 1234:4321 a/one && chown -h 7:8 a/link && touch -d"
+            + " '2001-02-03 04:05:06.123456789' a/one && touch -d '1999-01-01' a empty && for i in"
+            + " $(seq 300); do echo $i > \"f $i\"; done");
+    String before = output(source, DESCRIBE);
+    String image =
+        SnapshotImages.name(
+            engine.snapshots().create(source.id(), SnapshotOrder.WORKSPACE).snapshot().id());
+    Sandbox restored =
+        make(engine, SandboxSpec.builder(new SandboxId("restored")).image(image), to);
+    try {
+      assertThat(output(restored, DESCRIBE)).isEqualTo(before);
+      assertThat(engine.entry(restored.id()).provider()).isEqualTo(to);
+    } finally {
+      engine.destroy(restored.id(), Destroy.FORCE);
+    }
+  }
+
+  private static Sandbox make(Engine engine, SandboxSpec.Builder spec, String provider) {
+    return engine
+        .create(
+            Order.of(Request.of(spec.ttl(Duration.ofMinutes(5)).build(), provider).strict())
+                .withFixedId())
+        .sandbox();
+  }
+
+  private static String output(Sandbox sandbox, String script) {
+    ExecResult result = sandbox.run(Command.shell(script));
+    assertThat(result.succeeded()).as("%s: %s", script, result).isTrue();
+    return result.stdout().text();
+  }
+}

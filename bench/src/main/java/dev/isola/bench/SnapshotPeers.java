@@ -1,0 +1,277 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What somebody would keep a tree with instead. */
+final class SnapshotPeers {
+  private SnapshotPeers() {}
+
+  static List<SnapshotEvents.Keeper> of(Arena arena, Plan plan, SnapshotTree tree)
+      throws IOException, InterruptedException {
+    List<SnapshotEvents.Keeper> keepers = new ArrayList<>();
+    if (arena.has("tar") && Tool.installed("zstd")) {
+      keepers.add(new Tar(arena.folder().resolve("snapshot-tar"), tree));
+    }
+    if (arena.has("restic")) {
+      keepers.add(new Restic(arena.folder().resolve("snapshot-restic"), tree));
+    }
+    if (plan.against().contains("docker")) {
+      try {
+        keepers.add(Docker.open(plan.engines(), tree));
+      } catch (IOException e) {
+        arena.absent().add(new Absent("docker", String.valueOf(e.getMessage())));
+      }
+    }
+    return keepers;
+  }
+
+  private static void shell(Path folder, String script) throws IOException, InterruptedException {
+    Tool.output(List.of("sh", "-ec", "cd '" + folder + "'; " + script));
+  }
+
+  /** {@code tar | zstd} into a file. */
+  private static final class Tar implements SnapshotEvents.Keeper {
+    private final Path folder;
+    private final SnapshotTree tree;
+    private int made;
+
+    Tar(Path folder, SnapshotTree tree) throws IOException {
+      this.folder = Files.createDirectories(folder);
+      this.tree = tree;
+    }
+
+    @Override
+    public String name() {
+      return "tar";
+    }
+
+    @Override
+    public Volume full() throws IOException, InterruptedException {
+      return again();
+    }
+
+    @Override
+    public void forget() {}
+
+    @Override
+    public void change(String script) throws IOException, InterruptedException {
+      shell(tree.folder(), script);
+    }
+
+    @Override
+    public Volume again() throws IOException, InterruptedException {
+      shell(
+          folder, "tar cf - -C '" + tree.folder() + "' . | zstd -q -3 -f -o archive; sync archive");
+      return new Volume(Files.size(folder.resolve("archive")), OptionalLong.of(tree.bytes()));
+    }
+
+    @Override
+    public void restore() throws IOException, InterruptedException {
+      unpack();
+    }
+
+    private void unpack() throws IOException, InterruptedException {
+      String name = "copy" + ++made;
+      shell(folder, "mkdir " + name + "; zstd -dcq archive | tar xf - -C " + name);
+    }
+
+    @Override
+    public void forkTen() throws IOException, InterruptedException {
+      again();
+      for (int i = 0; i < 10; i++) {
+        unpack();
+      }
+    }
+
+    @Override
+    public void tidy() throws IOException, InterruptedException {
+      shell(folder, "rm -rf copy*");
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** {@code restic} into a repository of this machine. */
+  private static final class Restic implements SnapshotEvents.Keeper {
+    private static final Map<String, String> PASSWORD = Map.of("RESTIC_PASSWORD", "bench");
+    private static final Pattern PACKED = Pattern.compile("\"data_added_packed\":(\\d+)");
+    private static final Pattern ADDED = Pattern.compile("\"data_added\":(\\d+)");
+
+    private final Path folder;
+    private final SnapshotTree tree;
+    private int made;
+
+    Restic(Path folder, SnapshotTree tree) throws IOException {
+      this.folder = Files.createDirectories(folder);
+      this.tree = tree;
+    }
+
+    @Override
+    public String name() {
+      return "restic";
+    }
+
+    private String restic(String... words) throws IOException, InterruptedException {
+      List<String> all =
+          new ArrayList<>(
+              List.of("restic", "-q", "--no-cache", "-r", folder.resolve("repo").toString()));
+      all.addAll(List.of(words));
+      return Tool.output(PASSWORD, all);
+    }
+
+    @Override
+    public void forget() throws IOException, InterruptedException {
+      shell(folder, "rm -rf repo");
+      restic("init");
+    }
+
+    @Override
+    public Volume full() throws IOException, InterruptedException {
+      return again();
+    }
+
+    @Override
+    public void change(String script) throws IOException, InterruptedException {
+      shell(tree.folder(), script);
+    }
+
+    @Override
+    public Volume again() throws IOException, InterruptedException {
+      String said = restic("--json", "backup", tree.folder().toString());
+      Matcher packed = PACKED.matcher(said);
+      Matcher added = ADDED.matcher(said);
+      boolean told = packed.find() || added.find();
+      String bytes = !told ? "0" : packed.reset().find() ? packed.group(1) : added.group(1);
+      return new Volume(Long.parseLong(bytes), OptionalLong.empty());
+    }
+
+    @Override
+    public void restore() throws IOException, InterruptedException {
+      restic("restore", "latest", "--target", folder.resolve("copy" + ++made).toString());
+    }
+
+    @Override
+    public void forkTen() throws IOException, InterruptedException {
+      again();
+      for (int i = 0; i < 10; i++) {
+        restore();
+      }
+    }
+
+    @Override
+    public void tidy() throws IOException, InterruptedException {
+      shell(folder, "rm -rf copy*");
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** {@code docker commit} of a container that has the tree in its own layer. */
+  private static final class Docker implements SnapshotEvents.Keeper {
+    private static final String IMAGE = "isola-bench-snapshot";
+
+    private final Map<String, String> host;
+    private final List<String> containers = new ArrayList<>();
+    private final String source;
+    private @Nullable String kept;
+
+    private Docker(Map<String, String> host, String source) {
+      this.host = host;
+      this.source = source;
+    }
+
+    static Docker open(Plan.Engines engines, SnapshotTree tree)
+        throws IOException, InterruptedException {
+      Map<String, String> host = Map.of("DOCKER_HOST", engines.docker());
+      Tool.need("docker");
+      String id =
+          Tool.output(
+                  host,
+                  List.of(
+                      "docker", "run", "-d", "--network=none", engines.image(), "sleep", "36000"))
+              .strip();
+      Tool.output(host, List.of("docker", "cp", tree.folder() + "/.", id + ":/tree"));
+      return new Docker(host, id);
+    }
+
+    private String docker(String... words) throws IOException, InterruptedException {
+      List<String> all = new ArrayList<>(List.of("docker"));
+      all.addAll(List.of(words));
+      return Tool.output(host, all).strip();
+    }
+
+    @Override
+    public String name() {
+      return "docker";
+    }
+
+    @Override
+    public void forget() throws IOException, InterruptedException {
+      if (kept != null) {
+        docker("rmi", "-f", kept);
+        kept = null;
+      }
+    }
+
+    @Override
+    public Volume full() throws IOException, InterruptedException {
+      return again();
+    }
+
+    @Override
+    public void change(String script) throws IOException, InterruptedException {
+      docker("exec", "-w", "/tree", source, "sh", "-ec", script);
+      forget(); // the image before, so that they do not fill the disk; that is not timed
+    }
+
+    @Override
+    public Volume again() throws IOException, InterruptedException {
+      kept = docker("commit", source, IMAGE);
+      String sizes = docker("history", "--human=false", "--format", "{{.Size}}", kept);
+      return new Volume(
+          Long.parseLong(sizes.lines().findFirst().orElse("0")), OptionalLong.empty());
+    }
+
+    @Override
+    public void restore() throws IOException, InterruptedException {
+      containers.add(docker("run", "-d", "--network=none", IMAGE, "sleep", "36000"));
+      docker("exec", containers.getLast(), "test", "-e", "/tree/large/f0");
+    }
+
+    @Override
+    public void forkTen() throws IOException, InterruptedException {
+      again();
+      for (int i = 0; i < 10; i++) {
+        restore();
+      }
+    }
+
+    @Override
+    public void tidy() throws IOException, InterruptedException {
+      for (String container : containers) {
+        docker("rm", "-f", container);
+      }
+      containers.clear();
+    }
+
+    @Override
+    public void close() {
+      containers.add(source);
+      List<String> all = new ArrayList<>(List.of("docker", "rm", "-f"));
+      all.addAll(containers);
+      Tool.cleanUp(host, all);
+      Tool.cleanUp(host, List.of("docker", "rmi", "-f", IMAGE));
+    }
+  }
+}

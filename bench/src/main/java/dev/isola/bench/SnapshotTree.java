@@ -1,0 +1,59 @@
+package dev.isola.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+
+/**
+ * The tree that snapshots are taken of: many small files and some large ones, of which one in a
+ * hundred is changed by the same shell text wherever the tree is.
+ *
+ * @param folder on this machine
+ * @param bytes of content in all
+ */
+record SnapshotTree(Path folder, int small, int large, int largeSize, long bytes) {
+  private static final int FOLDERS = 100;
+  private static final int SMALL_SIZE = 1024;
+  private static final int MOST_LARGE = 100;
+  private static final int MOST_BYTES = 500_000_000;
+
+  /** Makes it; a plan that is in a hurry has a small one. */
+  static SnapshotTree make(Path folder, Plan.Sizes sizes) throws IOException {
+    int small = sizes.files();
+    int large = Math.min(MOST_LARGE, small);
+    int largeSize = (int) (Math.min(sizes.bytes() / 2, MOST_BYTES) / large);
+    Random random = new Random(8);
+    for (int i = 0; i < small; i++) {
+      write(folder.resolve("small/" + i % FOLDERS + "/f" + i), SMALL_SIZE, random);
+    }
+    for (int i = 0; i < large; i++) {
+      write(folder.resolve("large/f" + i), largeSize, random);
+    }
+    return new SnapshotTree(
+        folder, small, large, largeSize, (long) small * SMALL_SIZE + (long) large * largeSize);
+  }
+
+  private static void write(Path file, int size, Random random) throws IOException {
+    Files.createDirectories(file.getParent());
+    byte[] content = new byte[size];
+    random.nextBytes(content);
+    Files.write(file, content);
+  }
+
+  /** Returns what changes one file in a hundred of each size, in the folder of the tree. */
+  String change(int round) {
+    return "for i in $(seq "
+        + round % 100
+        + " 100 "
+        + (small - 1)
+        + "); do head -c "
+        + SMALL_SIZE
+        + " /dev/urandom > small/$((i % "
+        + FOLDERS
+        + "))/f$i; done; head -c "
+        + largeSize
+        + " /dev/urandom > large/f"
+        + round % large;
+  }
+}

@@ -1,0 +1,404 @@
+package dev.isola.conformance.check;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Snapshotting.Picture;
+import dev.isola.spi.capability.Snapshotting.Taken;
+import dev.isola.spi.capability.Snapshotting.Wanted;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.WriteOptions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Checks of pictures of files, and of making the same files once more. */
+public final class SnapshotsChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private record Shot(byte[] archive, Taken taken) {
+    Map<String, Tar.Entry> entries() {
+      Map<String, Tar.Entry> byName = new TreeMap<>();
+      Tar.read(archive).forEach(entry -> byName.put(entry.plainName(), entry));
+      return byName;
+    }
+  }
+
+  private static Snapshotting of(Sandbox sandbox) {
+    return sandbox.as(Snapshotting.class).orElseThrow();
+  }
+
+  private static Shot take(Sandbox sandbox, Wanted wanted) {
+    try (Picture picture = of(sandbox).take(wanted)) {
+      return new Shot(Contents.all(picture.archive()), picture.taken());
+    }
+  }
+
+  private static void restore(Sandbox sandbox, String folder, byte[] archive) {
+    of(sandbox).restore(folder, Contents.of(archive), TreeLimits.DEFAULT);
+  }
+
+  private static Wanted with(String path, List<String> includes, List<String> excludes) {
+    return new Wanted(path, includes, excludes, 0, false);
+  }
+
+  /** Describes everything beneath a folder, one line each, times and attributes included. */
+  private static Map<String, String> described(FileSystem files, String folder) {
+    Map<String, String> lines = new TreeMap<>();
+    for (FileInfo entry : Contents.all(files.list(folder, 0))) {
+      boolean link = entry.type() == FileType.LINK;
+      int content =
+          entry.type() == FileType.FILE ? Arrays.hashCode(Contents.bytes(files, entry.path())) : 0;
+      Map<String, String> attributes = new TreeMap<>();
+      if (!link) {
+        files
+            .attributes(entry.path())
+            .forEach((name, value) -> attributes.put(name, Arrays.toString(value.toArray())));
+      }
+      lines.put(
+          Contents.below(folder, entry.path()),
+          String.join(
+              " ",
+              entry.type().toString(),
+              link ? "" : Integer.toOctalString(entry.mode()),
+              Long.toString(entry.uid()),
+              Long.toString(entry.gid()),
+              entry.linkTarget().orElse(""),
+              link ? "" : entry.modifiedAt().toString(),
+              attributes.toString(),
+              Integer.toString(content)));
+    }
+    return lines;
+  }
+
+  private static void furnish(FileSystem files) {
+    files.write("tree/script", Contents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0755));
+    files.write("tree/private", Contents.of("x"), WriteOptions.DEFAULT.withMode(0600));
+    files.write("tree/a/b/noise", Contents.of(Contents.random(300_001, 7)), WriteOptions.DEFAULT);
+    files.writeText("tree/a/empty", "", UTF_8);
+    files.writeText("tree/a/größe und mehr", "ü", UTF_8);
+    files.makeFolder("tree/nothing/in/here", 0750);
+    files.makeLink("tree/a/link", "../script");
+    files.makeLink("tree/dangling", "nowhere");
+    files.makeLink("tree/out", "/usr/bin/env");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class)
+  public void aPictureMakesTheSameTreeElsewhere(Subject s) {
+    FileSystem files = s.sandbox().files();
+    furnish(files);
+    Map<String, String> before = described(files, "tree");
+    Sandbox other = s.create(spec -> spec);
+    restore(other, "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    Expect.equal(13, before.size(), "the number of entries");
+    Expect.equal(before, described(other.files(), "copy"), "the tree in the other sandbox");
+    Expect.equal(before, described(files, "tree"), "the tree that was taken, afterwards");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class)
+  public void attributesAreKept(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("tree/file", "x", UTF_8);
+    try {
+      files.setAttribute("tree/file", "mark", Bytes.of(new byte[] {0, -1, 10}));
+      files.setAttribute("tree", "of.folder", Bytes.of("y".getBytes(UTF_8)));
+    } catch (SandboxException e) {
+      throw s.notRun("there are no attributes here: " + e.getMessage());
+    }
+    restore(s.sandbox(), "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    Expect.equal(files.attributes("tree/file"), files.attributes("copy/file"), "of the file");
+    Expect.equal(files.attributes("tree"), files.attributes("copy"), "of the folder");
+    Expect.equal(1, files.attributes("copy/file").size(), "how many the file has");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class)
+  public void ownersAreKept(Subject s) {
+    if (!s.info().support().users()) {
+      throw s.notRun("there are no other users here");
+    }
+    FileSystem files = s.sandbox().files();
+    files.writeText("tree/theirs", "x", UTF_8);
+    files.changeOwner("tree/theirs", "1234:4321");
+    Sandbox other = s.create(spec -> spec);
+    restore(other, "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    FileInfo restored = other.files().stat("copy/theirs");
+    Expect.equal(1234L, restored.uid(), "the owner");
+    Expect.equal(4321L, restored.gid(), "the group");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class, tools = "touch")
+  public void timesAreKeptToTheNanosecond(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("tree/file", "x", UTF_8);
+    String time = "2001-02-03T04:05:06.123456789Z";
+    s.run("touch -d '2001-02-03 04:05:06.123456789 UTC' tree/file");
+    if (!files.stat("tree/file").modifiedAt().toString().equals(time)) {
+      throw s.notRun("touch cannot set such times here");
+    }
+    restore(s.sandbox(), "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    Expect.equal(time, files.stat("copy/file").modifiedAt().toString(), "the restored file's time");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class, tools = "ln")
+  public void namesOfOneFileStayNamesOfOneFile(Subject s) {
+    if (!s.run("mkdir tree && echo old > tree/one && ln tree/one tree/two").succeeded()) {
+      throw s.notRun("there are no hard links here");
+    }
+    restore(s.sandbox(), "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    s.output("echo new > copy/one");
+    Expect.equal("new\n", s.output("cat copy/two"), "the other name of the file that was changed");
+    Expect.equal("old\n", s.output("cat tree/two"), "the file that was taken");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class)
+  public void onlyWhatIsIncludedIsTaken(Subject s) {
+    FileSystem files = s.sandbox().files();
+    for (String name : List.of("src/a.c", "src/a.o", "src/deep/b.c", "docs/x", "top.c")) {
+      files.writeText("tree/" + name, name, UTF_8);
+    }
+    files.makeFolder("tree/empty", 0755);
+    Map<String, Tar.Entry> taken =
+        take(s.sandbox(), with("tree", List.of("*.c"), List.of())).entries();
+    taken.remove("");
+    taken.remove(".");
+    Expect.equal(
+        List.of("src", "src/a.c", "src/deep", "src/deep/b.c", "top.c"),
+        List.copyOf(taken.keySet()),
+        "files by a pattern");
+    taken = take(s.sandbox(), with("tree", List.of("src", "docs"), List.of("deep"))).entries();
+    taken.remove("");
+    taken.remove(".");
+    Expect.equal(
+        List.of("docs", "docs/x", "src", "src/a.c", "src/a.o"),
+        List.copyOf(taken.keySet()),
+        "folders but for what is excluded");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class)
+  public void whatIsExcludedIsLeftOut(Subject s) {
+    FileSystem files = s.sandbox().files();
+    for (String name : List.of("keep", "cache/big", "deep/cache/big", "log/a.log")) {
+      files.writeText("tree/" + name, name, UTF_8);
+    }
+    Map<String, Tar.Entry> taken =
+        take(s.sandbox(), with("tree", List.of(), List.of("cache", "log/*.log"))).entries();
+    taken.remove("");
+    taken.remove(".");
+    Expect.equal(List.of("deep", "keep", "log"), List.copyOf(taken.keySet()), "what is left");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class)
+  public void whatCannotBeTakenIsRefused(Subject s) {
+    s.sandbox().files().writeText("tree/file", "x", UTF_8);
+    Expect.thrown(
+        "a folder that is not there",
+        () -> take(s.sandbox(), Wanted.of("nowhere")),
+        ErrorCode.FILE_NOT_FOUND);
+    for (String pattern : List.of("/etc", "../x", "")) {
+      Expect.thrown(
+          "the pattern '" + pattern + "'",
+          () -> take(s.sandbox(), with("tree", List.of(pattern), List.of())),
+          InvalidRequest.class);
+    }
+    Expect.equal(3, take(s.sandbox(), Wanted.of(".")).entries().size(), "and then it works");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class, tools = "mkfifo")
+  public void pipesAreLeftOut(Subject s) {
+    s.output("mkdir tree && mkfifo tree/pipe && echo x > tree/file");
+    Shot shot = take(s.sandbox(), Wanted.of("tree"));
+    Expect.that(!shot.entries().containsKey("pipe"), "a pipe is not in the picture");
+    restore(s.sandbox(), "copy", shot.archive());
+    Expect.equal(List.of("file"), Contents.names(s.sandbox().files(), "copy"), "the copy");
+  }
+
+  /** Two files that a command writes in turn; a large one lies between them in the archive. */
+  private static Execution writer(Subject s) {
+    s.output("mkdir tree");
+    FileSystem files = s.sandbox().files();
+    files.write("tree/m", Contents.of(Contents.random(8 << 20, 3)), WriteOptions.DEFAULT);
+    Execution writer =
+        s.sandbox()
+            .start(
+                Command.shell(
+                    "cd tree; i=0; while true; do i=$((i+1)); echo $i > a.new; mv a.new a;"
+                        + " echo $i > z.new; mv z.new z; done"));
+    Expect.eventually(PATIENCE, "the command writes", () -> files.exists("tree/z"));
+    return writer;
+  }
+
+  private static Tar.Entry entry(Map<String, Tar.Entry> entries, String name) {
+    Tar.Entry found = entries.get(name);
+    if (found == null) {
+      throw new CheckFailed("the picture has no " + name);
+    }
+    return found;
+  }
+
+  private static long number(Map<String, Tar.Entry> entries, String name) {
+    return Long.parseLong(entry(entries, name).content().utf8().strip());
+  }
+
+  @Check(
+      value = "N1",
+      needs = Snapshotting.class,
+      tools = {"mv", "mkdir"})
+  public void commandsAreHeldAndGoOn(Subject s) {
+    FileSystem files = s.sandbox().files();
+    try (Execution writer = writer(s)) {
+      for (int round = 0; round < 3; round++) {
+        Shot shot = take(s.sandbox(), with("tree", List.of(), List.of("*.new")).held());
+        long distance = number(shot.entries(), "a") - number(shot.entries(), "z");
+        Expect.that(
+            distance == 0 || distance == 1, "both files are of one moment, but " + distance);
+        Expect.that(shot.taken().held().isPositive(), "it tells how long commands were held");
+        String then = Contents.text(files, "tree/z");
+        Expect.eventually(
+            PATIENCE, "the command goes on", () -> !Contents.text(files, "tree/z").equals(then));
+      }
+      writer.kill();
+    }
+  }
+
+  @Check(
+      value = "N1",
+      needs = Snapshotting.class,
+      tools = {"mv", "mkdir"})
+  public void aPictureThatIsLeftLetsCommandsGoOn(Subject s) throws IOException {
+    FileSystem files = s.sandbox().files();
+    try (Execution writer = writer(s)) {
+      try (Picture picture = of(s.sandbox()).take(Wanted.of("tree").held())) {
+        Expect.equal(512, picture.archive().readNBytes(512).length, "the bytes that were read");
+      }
+      String then = Contents.text(files, "tree/z");
+      Expect.eventually(
+          PATIENCE, "the command goes on", () -> !Contents.text(files, "tree/z").equals(then));
+      writer.kill();
+    }
+  }
+
+  @Check(value = "N3", needs = Snapshotting.class)
+  public void whatDidNotChangeIsToldByItsMark(Subject s) {
+    FileSystem files = s.sandbox().files();
+    for (String name : List.of("kept", "changed", "renamed", "chmodded", "replaced")) {
+      files.writeText("tree/" + name, "content of " + name, UTF_8);
+    }
+    Shot first = take(s.sandbox(), Wanted.of("tree"));
+    if (first.taken().moment() == 0) {
+      throw s.notRun("nobody can tell here what changed");
+    }
+    // Files must be some seconds old before anybody is sure of them.
+    Shot[] before = {first};
+    Map<String, String> marks = new HashMap<>();
+    Expect.eventually(
+        PATIENCE,
+        "files that did not change are told by their marks",
+        () -> {
+          before[0] = take(s.sandbox(), Wanted.of("tree"));
+          before[0].entries().forEach((name, one) -> one.mark().ifPresent(m -> marks.put(name, m)));
+          Shot next = take(s.sandbox(), Wanted.of("tree").since(before[0].taken().moment()));
+          return next.entries().values().stream().filter(e -> e.unchanged().isPresent()).count()
+              == 5;
+        });
+    files.writeText("tree/changed", "CONTENT of changed", UTF_8);
+    files.move("tree/renamed", "tree/other", false);
+    files.changeMode("tree/chmodded", 0600);
+    files.writeText("tree/new", "new", UTF_8);
+    files.move("tree/new", "tree/replaced", true);
+    Map<String, Tar.Entry> after =
+        take(s.sandbox(), Wanted.of("tree").since(before[0].taken().moment())).entries();
+    Tar.Entry kept = entry(after, "kept");
+    Expect.that(kept.unchanged().isPresent(), "what did not change is told by its mark");
+    Expect.equal(marks.get("kept"), kept.mark().orElse(""), "its mark");
+    Expect.equal("15", kept.unchanged().get(), "its size");
+    Expect.equal("CONTENT of changed", entry(after, "changed").content().utf8(), "what changed");
+    Expect.equal("new", entry(after, "replaced").content().utf8(), "what was replaced");
+    Expect.that(!after.containsKey("renamed"), "what is gone is not in the picture");
+    Tar.Entry renamed = entry(after, "other");
+    Expect.that(
+        renamed.unchanged().isEmpty() || renamed.mark().orElse("").equals(marks.get("renamed")),
+        "what was renamed has its content, or the mark of before");
+    Expect.that(entry(after, "chmodded").unchanged().isEmpty(), "new rights are a change");
+  }
+
+  @Check(value = "N2", needs = Snapshotting.class)
+  public void hostileArchivesAreRefused(Subject s) {
+    FileSystem files = s.sandbox().files();
+    Map<String, byte[]> hostile =
+        Map.of(
+            "a name that climbs", new Tar().file("../outside", "x").end(),
+            "an absolute name", new Tar().file("/tmp/outside", "x").end(),
+            "a device", new Tar().entry("dev", Tar.DEVICE, 0644, 0, "").end(),
+            "an end in the middle", Arrays.copyOf(new Tar().file("x", "y").cut(), 600),
+            "something through a link", new Tar().link("l", "/tmp").file("l/x", "y").end());
+    hostile.forEach(
+        (what, archive) -> {
+          Expect.thrown(what, () -> restore(s.sandbox(), "in", archive), ErrorCode.BAD_ARCHIVE);
+          Expect.that(!files.exists("outside"), "nothing is outside after " + what);
+          if (files.exists("in")) {
+            files.remove("in", true);
+          }
+        });
+  }
+
+  @Check(value = "N2", needs = Snapshotting.class)
+  public void limitsOfArchivesAreKept(Subject s) {
+    byte[] archive = new Tar().file("a", "1234567890").file("b", "1234567890").end();
+    Snapshotting pictures = of(s.sandbox());
+    Expect.thrown(
+        "too many bytes",
+        () -> pictures.restore("in", Contents.of(archive), new TreeLimits(15, 100)),
+        ErrorCode.RESOURCE_LIMIT);
+    Expect.thrown(
+        "too many entries",
+        () -> pictures.restore("in", Contents.of(archive), new TreeLimits(1000, 1)),
+        ErrorCode.RESOURCE_LIMIT);
+    Expect.equal(
+        2L,
+        pictures.restore("in", Contents.of(archive), new TreeLimits(20, 2)).entries(),
+        "what is allowed");
+  }
+
+  @Check(value = "N2", needs = Snapshotting.class)
+  public void twoThousandFilesMakeTheTrip(Subject s) {
+    Tar tar = new Tar();
+    for (int i = 0; i < 2000; i++) {
+      tar.file("folder-" + i % 20 + "/file-" + i, "content " + i);
+    }
+    s.sandbox().files().importTree("tree", Contents.of(tar.end()), TreeLimits.DEFAULT);
+    Sandbox other = s.create(spec -> spec);
+    restore(other, "copy", take(s.sandbox(), Wanted.of("tree")).archive());
+    Expect.equal(2020, Contents.all(other.files().list("copy", 0)).size(), "the files and folders");
+    Expect.equal(
+        "content 1234", Contents.text(other.files(), "copy/folder-14/file-1234"), "one of them");
+  }
+
+  @Check(value = "N1", needs = Snapshotting.class)
+  public void nothingIsTakenOfWhatIsGone(Subject s) {
+    Snapshotting pictures = of(s.sandbox());
+    s.provider().destroy(s.sandbox().id(), Destroy.FORCE);
+    Expect.gone("a picture", () -> pictures.take(Wanted.of(".")).close());
+    Expect.gone(
+        "a restore",
+        () -> pictures.restore("in", Contents.of(new Tar().end()), TreeLimits.DEFAULT));
+  }
+}

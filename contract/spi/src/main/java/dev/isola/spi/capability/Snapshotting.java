@@ -1,0 +1,104 @@
+package dev.isola.spi.capability;
+
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Gives out the files of a folder as they are at one moment, exactly enough to make them once more,
+ * and makes them. Who calls keeps them; a provider knows of no store.
+ *
+ * <p>The archive is tar with pax records: times to the nanosecond, owners as numbers, extended
+ * attributes of the {@code user.} space. Devices, pipes and sockets are left out. Beside them every
+ * regular file may have
+ *
+ * <ul>
+ *   <li>{@value #MARK}: as long as this text is the same, it is the same file and nothing of it has
+ *       changed, whatever it is called now;
+ *   <li>{@value #UNCHANGED}: its size, in place of its content and everything else that is known of
+ *       it, because {@link Wanted#since} is after its last change.
+ * </ul>
+ */
+public non-sealed interface Snapshotting extends Capability {
+  /** The pax record by which a file is known again. */
+  String MARK = "ISOLA.mark";
+
+  /** The pax record of a file whose content is left out. */
+  String UNCHANGED = "ISOLA.unchanged";
+
+  /** The longest text that {@link #MARK} may have. */
+  int LONGEST_MARK = 96;
+
+  /**
+   * What a picture is to show.
+   *
+   * @param path the folder inside the sandbox
+   * @param includes patterns of what is in it, with the folders that lead there; everything when
+   *     empty
+   * @param excludes patterns of what is left out of that
+   * @param since {@link Taken#moment} of an earlier picture of the same sandbox, whose content the
+   *     caller has; 0 for none. Who cannot tell what changed sends everything
+   * @param hold whether no command may go on meanwhile
+   */
+  record Wanted(
+      String path, List<String> includes, List<String> excludes, long since, boolean hold) {
+    public Wanted {
+      includes = List.copyOf(includes);
+      excludes = List.copyOf(excludes);
+    }
+
+    /** All of a folder. */
+    public static Wanted of(String path) {
+      return new Wanted(path, List.of(), List.of(), 0, false);
+    }
+
+    public Wanted since(long moment) {
+      return new Wanted(path, includes, excludes, moment, hold);
+    }
+
+    public Wanted held() {
+      return new Wanted(path, includes, excludes, since, true);
+    }
+  }
+
+  /**
+   * What is known of a picture once all of it was read.
+   *
+   * @param moment for {@link Wanted#since} of the next one; 0 where nobody can tell what changed
+   * @param held how long commands were held
+   */
+  record Taken(long moment, Duration held) {}
+
+  /** A picture that is being taken. Closing it early ends it, and lets commands go on. */
+  interface Picture extends AutoCloseable {
+    /** Returns the archive, while it is made. */
+    InputStream archive();
+
+    /**
+     * Returns what is known now.
+     *
+     * @throws IllegalStateException when the archive was not read to its end
+     */
+    Taken taken();
+
+    @Override
+    void close();
+  }
+
+  /**
+   * Begins to take a picture.
+   *
+   * @throws dev.isola.spi.error.NotFound when there is no such folder
+   * @throws dev.isola.spi.error.Unsupported when commands are to be held and cannot be
+   */
+  Picture take(Wanted wanted);
+
+  /**
+   * Makes the files of an archive beneath the folder {@code path}, owners included where the
+   * sandbox may give them. What may not be in an archive is as with {@link
+   * dev.isola.spi.file.FileSystem#importTree}.
+   */
+  TreeSummary restore(String path, InputStream archive, TreeLimits limits);
+}

@@ -1,0 +1,98 @@
+package dev.isola.engine.snapshot;
+
+import dev.isola.engine.lifecycle.Images;
+import dev.isola.engine.metrics.Deed;
+import dev.isola.engine.metrics.Measured;
+import dev.isola.snapshot.Opened;
+import dev.isola.snapshot.Trees;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import java.util.Optional;
+
+/** Snapshots as images: {@code snapshot:ID} in a spec. */
+public final class SnapshotImages implements Images {
+  private static final String PREFIX = "snapshot:";
+
+  private final OpenedStore store;
+  private final Measured measured;
+
+  public SnapshotImages(OpenedStore store, Measured measured) {
+    this.store = store;
+    this.measured = measured;
+  }
+
+  /** Returns what a spec names to be made from a snapshot. */
+  public static String name(String snapshot) {
+    return PREFIX + snapshot;
+  }
+
+  private static Optional<String> id(SandboxSpec spec) {
+    return spec.image()
+        .filter(name -> name.startsWith(PREFIX))
+        .map(name -> name.substring(PREFIX.length()));
+  }
+
+  @Override
+  public boolean needed(SandboxSpec spec) {
+    return id(spec).isPresent();
+  }
+
+  @Override
+  public SandboxSpec base(SandboxSpec spec) {
+    Optional<String> id = id(spec);
+    if (id.isEmpty()) {
+      return spec;
+    }
+    Snapshot snapshot = store.get().get(id.get());
+    refuseUnfit(snapshot);
+    SandboxSpec.Builder base = spec.toBuilder();
+    snapshot.image().ifPresentOrElse(base::image, base::noImage);
+    return base.build();
+  }
+
+  /** A list of files fits everywhere but where its programs cannot run. */
+  private static void refuseUnfit(Snapshot snapshot) {
+    if (snapshot.kind() != Snapshot.Kind.FILESYSTEM) {
+      throw Capability.unsupported(snapshot.provider(), "restoring a snapshot of memory");
+    }
+    String here = System.getProperty("os.arch");
+    if (!snapshot.architecture().equals(here)) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "snapshot "
+                  + snapshot.id()
+                  + " is of a sandbox on "
+                  + snapshot.architecture()
+                  + ", and this machine is "
+                  + here,
+              "restore it on a machine of that architecture")
+          .with("snapshot", snapshot.id())
+          .with("architecture", snapshot.architecture())
+          .exception();
+    }
+  }
+
+  @Override
+  public void fill(SandboxSpec spec, Sandbox sandbox, String provider) {
+    Optional<String> id = id(spec);
+    if (id.isPresent()) {
+      measured.deed(Deed.RESTORE, provider, () -> restore(id.get(), sandbox, provider));
+    }
+  }
+
+  private void restore(String id, Sandbox sandbox, String provider) {
+    Snapshotting pictures =
+        sandbox
+            .as(Snapshotting.class)
+            .orElseThrow(() -> Capability.unsupported(provider, "snapshotting"));
+    try (Opened opened = store.get().open(id)) {
+      pictures.restore(opened.snapshot().root(), Trees.archive(opened), TreeLimits.DEFAULT);
+    }
+  }
+}

@@ -1,0 +1,343 @@
+package dev.isola.engine;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.selection.Request;
+import dev.isola.engine.snapshot.Forked;
+import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.engine.snapshot.SnapshotReport;
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.snapshot.Difference;
+import dev.isola.snapshot.SnapshotStore;
+import dev.isola.snapshot.Taking;
+import dev.isola.snapshot.blob.FolderBlobs;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.LimitExceeded;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.error.Unsupported;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.Event;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Snapshots of real sandboxes, through the engine. */
+class SnapshotsTest {
+  /** Names, types, modes, owners, times and targets, and a sum of every file. */
+  private static final String DESCRIBE =
+      "cd /workspace && find . -printf '%p %y %m %U %G %T@ %l %n\\n' | sort"
+          + " && find . -type f -print0 | sort -z | xargs -0 -r sha256sum";
+
+  @TempDir Path folder;
+  private EngineHouse house;
+  private final List<SandboxId> made = new ArrayList<>();
+  private int number;
+
+  @BeforeEach
+  void open() throws IOException {
+    Files.createDirectories(folder.resolve("bubblewrap"));
+    house = new EngineHouse(folder, "provider: bubblewrap\n", new BubblewrapProviderFactory());
+    Assumptions.assumeTrue(
+        house.registry.get("bubblewrap").health() instanceof Health.Healthy,
+        "bubblewrap is not to be had here");
+  }
+
+  @AfterEach
+  void close() {
+    made.forEach(id -> house.engine.destroy(id, Destroy.FORCE));
+    house.close();
+  }
+
+  private SandboxSpec.Builder spec() {
+    return SandboxSpec.builder(new SandboxId("snap" + ++number)).ttl(Duration.ofMinutes(5));
+  }
+
+  private Delivery make(SandboxSpec spec, String provider) {
+    Delivery delivery = house.engine.create(Order.of(Request.of(spec, provider)).withFixedId());
+    made.add(spec.id());
+    return delivery;
+  }
+
+  private Sandbox sandbox() {
+    return make(spec().build(), "bubblewrap").sandbox();
+  }
+
+  private static String output(Sandbox sandbox, String script) {
+    ExecResult result = sandbox.run(Command.shell(script));
+    assertThat(result.succeeded()).as("%s: %s", script, result).isTrue();
+    return result.stdout().text();
+  }
+
+  private SnapshotReport take(Sandbox sandbox) {
+    return house.engine.snapshots().create(sandbox.id(), SnapshotOrder.WORKSPACE);
+  }
+
+  private Sandbox restored(String snapshot, String provider) {
+    return make(spec().image(SnapshotImages.name(snapshot)).build(), provider).sandbox();
+  }
+
+  private static void furnish(Sandbox sandbox) {
+    output(
+        sandbox,
+        "mkdir -p a/b empty && echo one > a/one && head -c 300000 /dev/urandom > a/b/noise && ln -s"
+            + " one a/link && ln -s /etc/passwd out && ln a/one a/same && chmod 4711 a/b/noise &&"
+            + " chmod 750 empty && chown 1234:4321 a/one && touch -d '2001-02-03"
+            + " 04:05:06.123456789' a/one && touch -d '1999-01-01 01:01:01.5' a");
+  }
+
+  @Test
+  void aSnapshotIsRestoredIntoANewSandboxWithOtherResources() {
+    Sandbox source = sandbox();
+    furnish(source);
+    String before = output(source, DESCRIBE);
+    SnapshotReport report =
+        house
+            .engine
+            .snapshots()
+            .create(source.id(), SnapshotOrder.WORKSPACE.withTags(Map.of("for", "test")));
+    Snapshot snapshot = report.snapshot();
+    assertThat(snapshot.files()).isEqualTo(9);
+    assertThat(snapshot.bytes()).isEqualTo(300_004);
+    assertThat(snapshot.tags()).isEqualTo(Map.of("for", "test"));
+    assertThat(snapshot.provider()).isEqualTo("bubblewrap");
+    assertThat(snapshot.checksum()).hasSize(64);
+    assertThat(report.incremental()).isFalse();
+    house.engine.destroy(source.id(), Destroy.FORCE);
+    SandboxSpec.Builder other =
+        spec()
+            .image(SnapshotImages.name(snapshot.id()))
+            .limits(ResourceLimits.DEFAULT.withMemoryMb(333));
+    Sandbox restored = make(other.build(), "bubblewrap").sandbox();
+    assertThat(output(restored, DESCRIBE)).isEqualTo(before);
+    assertThat(house.engine.entry(restored.id()).spec()).contains("333", snapshot.id());
+    assertThat(house.engine.snapshots().list()).containsExactly(snapshot);
+  }
+
+  @Test
+  void aSnapshotOfOneProviderIsRestoredOnAnother() {
+    Sandbox source = make(spec().build(), "memory").sandbox();
+    source.files().writeText("/workspace/dir/file", "from memory", UTF_8);
+    String id = take(source).snapshot().id();
+    Sandbox restored = restored(id, "bubblewrap");
+    assertThat(output(restored, "cat /workspace/dir/file")).isEqualTo("from memory");
+    output(restored, "echo back > /workspace/more");
+    Sandbox back = restored(take(restored).snapshot().id(), "memory");
+    assertThat(back.files().readText("/workspace/more", UTF_8, 100)).isEqualTo("back\n");
+  }
+
+  @Test
+  void theNextOneReadsWhatChangedAndNothingElse() throws Exception {
+    Sandbox source = sandbox();
+    output(
+        source,
+        "for i in $(seq 200); do head -c 10000 /dev/urandom > f$i; done; mkdir d; echo x > d/x");
+    SnapshotReport first = take(source);
+    assertThat(first.readBytes()).isEqualTo(2_000_002);
+    // What is younger than two seconds is read once more, to be sure.
+    Thread.sleep(Duration.ofMillis(2_200));
+    take(source);
+    output(source, "echo changed >> f1; rm f2; echo new > n; mv d e; chmod 600 f3");
+    SnapshotReport next = take(source);
+    assertThat(next.incremental()).isTrue();
+    assertThat(next.readBytes()).isEqualTo(10_008 + 4 + 10_000);
+    assertThat(next.snapshot().parent()).isPresent();
+    assertThat(next.snapshot().newBytes()).isLessThan(25_000);
+    Difference difference =
+        house.engine.snapshots().difference(first.snapshot().id(), next.snapshot().id());
+    assertThat(difference.added()).containsExactly("e", "e/x", "n");
+    assertThat(difference.changed()).containsExactly("f1", "f3");
+    assertThat(difference.removed()).containsExactly("d", "d/x", "f2");
+    assertThat(output(restored(next.snapshot().id(), "bubblewrap"), DESCRIBE))
+        .isEqualTo(output(source, DESCRIBE));
+    house.restart(() -> {});
+    assertThat(take(house.engine.sandbox(source.id())).incremental()).isTrue();
+  }
+
+  @Test
+  void whatIsMovedInFromElsewhereIsRead() throws Exception {
+    Sandbox source = sandbox();
+    output(source, "mkdir /tmp/old && echo older > /tmp/old/file && echo x > x");
+    Thread.sleep(Duration.ofMillis(2_200));
+    take(source);
+    output(
+        source,
+        "mkdir in && cp -al /tmp/old in/ 2>/dev/null || cp -a /tmp/old in/; cat in/old/file");
+    SnapshotReport next = take(source);
+    assertThat(output(restored(next.snapshot().id(), "bubblewrap"), "cat /workspace/in/old/file"))
+        .isEqualTo("older\n");
+  }
+
+  @Test
+  void aBusySandboxIsHeldShortlyAndTheSnapshotIsOfOneMoment() {
+    Sandbox source = sandbox();
+    output(source, "head -c 20000000 /dev/urandom > m");
+    try (Execution writer =
+        source.start(
+            Command.shell(
+                "i=0; while :; do i=$((i+1)); echo $i > a.n; mv a.n a; echo $i > z.n; mv z.n z;"
+                    + " done"))) {
+      output(source, "while ! test -e z; do sleep 0.01; done");
+      SnapshotReport report =
+          house
+              .engine
+              .snapshots()
+              .create(
+                  source.id(),
+                  new SnapshotOrder(Map.of(), Optional.empty(), List.of(), List.of("*.n")));
+      assertThat(report.held()).isPositive();
+      Sandbox restored = restored(report.snapshot().id(), "bubblewrap");
+      long a = Long.parseLong(output(restored, "cat a").strip());
+      long z = Long.parseLong(output(restored, "cat z").strip());
+      assertThat(a - z).isBetween(0L, 1L);
+      writer.kill();
+    }
+  }
+
+  @Test
+  void forksHaveTheFilesAndLivesOfTheirOwn() {
+    Sandbox source = sandbox();
+    furnish(source);
+    String before = output(source, DESCRIBE);
+    List<Forked> forks = house.engine.fork(source.id(), 3);
+    Set<String> random = new HashSet<>();
+    assertThat(forks).hasSize(3);
+    for (Forked fork : forks) {
+      SandboxId id = ((Forked.Made) fork).entry().id();
+      made.add(id);
+      Sandbox sandbox = house.engine.sandbox(id);
+      assertThat(output(sandbox, DESCRIBE)).isEqualTo(before);
+      random.add(output(sandbox, "head -c 16 /dev/urandom | od -x; echo own > own"));
+      assertThat(output(sandbox, "date +%s").strip()).isNotEmpty();
+    }
+    assertThat(random).hasSize(3);
+    assertThat(output(source, DESCRIBE)).isEqualTo(before);
+    assertThat(house.engine.snapshots().list()).isEmpty();
+    assertThatThrownBy(() -> house.engine.fork(source.id(), 0))
+        .isInstanceOf(SandboxException.class)
+        .hasMessageContaining("0 forks");
+  }
+
+  @Test
+  void whatDoesNotFitIsRefusedByName() {
+    Sandbox source = sandbox();
+    Snapshot taken = take(source).snapshot();
+    assertThatThrownBy(() -> restored("nowhere", "bubblewrap"))
+        .isInstanceOf(NotFound.class)
+        .hasMessageContaining("nowhere");
+    house.engine.close();
+    try (SnapshotStore store =
+        SnapshotStore.open(
+            new FolderBlobs(folder.resolve("snapshots/store")), folder.resolve("snapshots/work"))) {
+      foreign(store, taken, "other", "s390x", Snapshot.Kind.FILESYSTEM);
+      foreign(store, taken, "frozen", taken.architecture(), Snapshot.Kind.MEMORY);
+    }
+    try {
+      house.restart(() -> {});
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+    assertThatThrownBy(() -> restored("other", "bubblewrap"))
+        .isInstanceOf(Unsupported.class)
+        .hasMessageContaining("s390x");
+    assertThatThrownBy(() -> restored("frozen", "bubblewrap"))
+        .isInstanceOf(Unsupported.class)
+        .hasMessageContaining("memory");
+    assertThat(output(restored(taken.id(), "bubblewrap"), "echo works")).isEqualTo("works\n");
+  }
+
+  private static void foreign(
+      SnapshotStore store, Snapshot like, String id, String architecture, Snapshot.Kind kind) {
+    try (Taking taking = store.take()) {
+      taking.finish(
+          counts ->
+              new Snapshot(
+                  id,
+                  Instant.EPOCH,
+                  like.sandbox(),
+                  like.provider(),
+                  like.runtime(),
+                  architecture,
+                  Map.of(),
+                  Optional.empty(),
+                  like.root(),
+                  List.of(),
+                  List.of(),
+                  0,
+                  0,
+                  0,
+                  0,
+                  counts.checksum(),
+                  kind,
+                  Optional.empty()));
+    }
+  }
+
+  @Test
+  void aFullDiskIsAClearErrorAndNothingElse() throws Exception {
+    Path full = Files.createDirectories(folder.resolve("snapshots"));
+    Assumptions.assumeTrue(
+        new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=3m", "none", full.toString())
+                .start()
+                .waitFor()
+            == 0,
+        "no small file system can be mounted here");
+    try {
+      Sandbox source = sandbox();
+      output(source, "head -c 9000000 /dev/urandom > noise; echo kept > kept");
+      assertThatThrownBy(() -> take(source))
+          .isInstanceOf(LimitExceeded.class)
+          .extracting(e -> ((SandboxException) e).code())
+          .isEqualTo(ErrorCode.DISK_FULL);
+      assertThat(house.engine.snapshots().list()).isEmpty();
+      assertThat(output(source, "cat kept; rm noise")).isEqualTo("kept\n");
+      assertThat(house.engine.events().after(0, 1000).stream().map(Event::type))
+          .contains("snapshotFailed");
+      assertThat(take(source).snapshot().bytes()).isEqualTo(5);
+    } finally {
+      house.engine.close();
+      assertThat(new ProcessBuilder("umount", full.toString()).start().waitFor()).isZero();
+      house.restart(() -> {});
+    }
+  }
+
+  @Test
+  void aSnapshotThatNobodyWantsIsRemovedAndItsSpaceComesBack() {
+    Sandbox source = sandbox();
+    output(source, "head -c 3000000 /dev/urandom > noise");
+    Snapshot one = take(source).snapshot();
+    house.engine.snapshots().remove(one.id());
+    assertThatThrownBy(() -> house.engine.snapshots().get(one.id())).isInstanceOf(NotFound.class);
+    assertThat(house.engine.snapshots().collect().bytes()).isGreaterThan(2_900_000);
+    SnapshotReport again = take(source);
+    assertThat(again.incremental()).isFalse();
+    assertThat(again.snapshot().newBytes()).isEqualTo(3_000_000);
+  }
+}

@@ -1,0 +1,226 @@
+#include "hold.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A process that waits for a disk stops once it has what it waits for. */
+static const uint64_t PATIENCE_NS = 5000000000;
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int *on;           /* shared with the supervisors, which are processes of their own */
+
+struct process { pid_t pid, parent, session; char state; bool ours; };
+struct table { struct process *all; int count, capacity; };
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+}
+
+void hold_prepare(void)
+{
+    if (on)
+        return;
+    void *page = mmap(NULL, sizeof *on, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED)
+        on = page;
+}
+
+bool hold_is_on(void)
+{
+    return on && atomic_load(on);
+}
+
+/* ---- who is there -------------------------------------------------------------------------------------- */
+
+/* The name in it may hold anything, so look behind its last ')'. */
+static bool read_process(int proc, const char *name, struct process *p)
+{
+    char path[32], text[512];
+    snprintf(path, sizeof path, "%.16s/stat", name);
+    int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = 0;
+    int parent, group, session;
+    const char *end = strrchr(text, ')');
+    if (!end || sscanf(end + 1, " %c %d %d %d", &p->state, &parent, &group, &session) != 4)
+        return false;
+    *p = (struct process) { (pid_t) strtol(name, NULL, 10), parent, session, p->state, false };
+    return true;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    pid_t one = ((const struct process *) a)->pid, two = ((const struct process *) b)->pid;
+    return one < two ? -1 : one > two;
+}
+
+static struct process *find(const struct table *t, pid_t pid)
+{
+    struct process key = { .pid = pid };
+    return bsearch(&key, t->all, (size_t) t->count, sizeof key, by_pid);
+}
+
+/* What descends from us; on a host that shows its own processes there are others. */
+static void mark_ours(struct table *t)
+{
+    pid_t self = getpid();
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < t->count; i++) {
+            struct process *p = &t->all[i], *parent = p->ours ? NULL : find(t, p->parent);
+            if (!p->ours && (p->parent == self || (parent && parent->ours)))
+                p->ours = changed = true;
+        }
+    }
+}
+
+static bool read_table(struct table *t)
+{
+    DIR *proc = opendir("/proc");
+    if (!proc)
+        return false;
+    t->count = 0;
+    struct dirent *e;
+    while ((e = readdir(proc))) {
+        struct process p;
+        if (e->d_name[0] < '1' || e->d_name[0] > '9' || !read_process(dirfd(proc), e->d_name, &p))
+            continue;
+        if (t->count == t->capacity) {
+            int capacity = t->capacity ? 2 * t->capacity : 256;
+            struct process *bigger = realloc(t->all, (size_t) capacity * sizeof *bigger);
+            if (!bigger) {
+                closedir(proc);
+                errno = ENOMEM;
+                return false;
+            }
+            t->all = bigger;
+            t->capacity = capacity;
+        }
+        t->all[t->count++] = p;
+    }
+    closedir(proc);
+    qsort(t->all, (size_t) t->count, sizeof *t->all, by_pid);
+    mark_ours(t);
+    return true;
+}
+
+/* ---- stopping ------------------------------------------------------------------------------------------ */
+
+static bool remembered(const struct hold *h, pid_t pid)
+{
+    for (int i = h->count; i-- > 0;)
+        if (h->stopped[i] == pid)
+            return true;
+    return false;
+}
+
+static bool remember(struct hold *h, pid_t pid)
+{
+    if (h->count == h->capacity) {
+        int capacity = h->capacity ? 2 * h->capacity : 64;
+        pid_t *bigger = realloc(h->stopped, (size_t) capacity * sizeof *bigger);
+        if (!bigger)
+            return false;
+        h->stopped = bigger;
+        h->capacity = capacity;
+    }
+    h->stopped[h->count++] = pid;
+    return true;
+}
+
+static bool is_still(char state)
+{
+    return state == 'T' || state == 't' || state == 'Z' || state == 'X';
+}
+
+/*
+ * Stops those whose parents are still: a shell that saw its child stop while it runs would take that for its user's
+ * wish. Returns how many are not still yet, -1 when that cannot be found out.
+ */
+static int stop_some(struct hold *h, struct table *t)
+{
+    pid_t session = getsid(0);
+    int moving = 0;
+    if (!read_table(t))
+        return -1;
+    for (int i = 0; i < t->count; i++) {
+        const struct process *p = &t->all[i];
+        /* Every command leads a session; what is in ours are its supervisors. */
+        if (!p->ours || p->session == session || is_still(p->state))
+            continue;
+        moving++;
+        const struct process *parent = find(t, p->parent);
+        bool under_us = !parent || !parent->ours || parent->session == session;
+        if ((!under_us && !is_still(parent->state)) || remembered(h, p->pid))
+            continue;
+        if (kill(p->pid, SIGSTOP) == 0) {
+            if (!remember(h, p->pid)) {
+                kill(p->pid, SIGCONT);
+                return -1;
+            }
+        } else if (errno == EPERM) {
+            return -1;
+        }
+    }
+    return moving;
+}
+
+static void go_on(struct hold *h)
+{
+    atomic_store(on, 0);
+    while (h->count > 0)         /* children first, so that their parents see nothing of it */
+        kill(h->stopped[--h->count], SIGCONT);
+    free(h->stopped);
+    h->stopped = NULL;
+    pthread_mutex_unlock(&turn);
+}
+
+bool hold_begin(struct hold *h)
+{
+    static const struct timespec moment = { 0, 200000 };
+    struct table t = { 0 };
+    *h = (struct hold) { 0 };
+    if (!on) {
+        errno = ENOMEM;
+        return false;
+    }
+    pthread_mutex_lock(&turn);
+    atomic_store(on, 1);
+    h->began_ns = monotonic_ns();
+    int moving, error = 0;
+    while ((moving = stop_some(h, &t)) > 0 && monotonic_ns() - h->began_ns < PATIENCE_NS)
+        nanosleep(&moment, NULL);
+    if (moving != 0)
+        error = moving < 0 && errno ? errno : ETIMEDOUT;
+    free(t.all);
+    if (error) {
+        go_on(h);
+        errno = error;
+    }
+    return !error;
+}
+
+uint64_t hold_end(struct hold *h)
+{
+    uint64_t held = monotonic_ns() - h->began_ns;
+    go_on(h);
+    return held;
+}

@@ -1,0 +1,285 @@
+package dev.isola.server.api;
+
+import dev.isola.engine.snapshot.Forked;
+import dev.isola.engine.snapshot.Forks;
+import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.engine.snapshot.SnapshotReport;
+import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.server.Serving;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.snapshot.Difference;
+import dev.isola.snapshot.chunk.ChunkStore.Swept;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.spec.Violation;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Snapshots: taken, listed, compared, removed; forks. One is restored by naming it as an image. */
+record SnapshotRoutes(Serving serving) {
+  private static final int MOST_LISTED = 10_000;
+  private static final int MOST_PATTERNS = 256;
+  private static final Shape PATTERNS = new Shape.ListOf(Shapes.PATH, MOST_PATTERNS);
+  private static final Shape PATHS = new Shape.ListOf(Shapes.PATH, Integer.MAX_VALUE);
+
+  private static final Parameter SNAPSHOT =
+      Parameter.path("snapshot", new Shape.Filled(40), "the snapshot's id");
+
+  private static final Shape.Obj SHAPE =
+      new Shape.Obj(
+          Field.needed("id", Shapes.WORD, "names it; snapshot:ID is an image"),
+          Field.needed("createdAt", Shapes.TIME, "when it was taken"),
+          Field.needed("sandbox", Shapes.WORD, "whose files they were"),
+          Field.needed("provider", Shapes.WORD, "that ran it"),
+          Field.needed("runtime", Shapes.WORD, "the version of Isola that took it"),
+          Field.needed("architecture", Shapes.WORD, "of the machine"),
+          Field.needed("kind", Shapes.WORD, "filesystem: processes begin anew"),
+          Field.needed("tags", Shapes.TEXTS, "the caller's own"),
+          Field.of("parent", Shapes.WORD, "the one before it that it was compared with"),
+          Field.of("image", Shapes.TEXT, "that the files stand on"),
+          Field.needed("path", Shapes.PATH, "the folder inside the sandbox"),
+          Field.needed("include", PATTERNS, "patterns of what is in it; all when empty"),
+          Field.needed("exclude", PATTERNS, "patterns of what is left out"),
+          Field.needed("files", Shapes.COUNT, "folders and links among them"),
+          Field.needed("bytes", Shapes.COUNT, "of content in all"),
+          Field.needed("newBytes", Shapes.COUNT, "of content that the store did not have"),
+          Field.needed("storedBytes", Shapes.COUNT, "that those take in the store"),
+          Field.needed("checksum", Shapes.WORD, "SHA-256 over the list of files"));
+
+  private static final Shape.Obj ERROR =
+      new Shape.Obj(
+          Field.needed("code", Shapes.WORD, "as in a problem"),
+          Field.needed("detail", Shapes.TEXT, "what went wrong"),
+          Field.needed("remedy", Shapes.TEXT, "what to do"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of(
+                "POST",
+                "/api/v1/sandboxes/{id}/snapshots",
+                "createSnapshot",
+                "Takes a snapshot of a sandbox's files.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.of("tags", Shapes.TEXTS, "your own words"),
+                        Field.of("path", Shapes.PATH, "the folder; the workspace when absent"),
+                        Field.of("include", PATTERNS, "patterns of what is taken"),
+                        Field.of("exclude", PATTERNS, "patterns of what is left out")),
+                    false))
+            .answers(
+                Answer.json(
+                    201,
+                    SHAPE.and(
+                        Field.needed("heldMs", Shapes.COUNT, "how long commands were held"),
+                        Field.needed("incremental", Shapes.FLAG, "whether only changes were read"),
+                        Field.needed("readBytes", Shapes.COUNT, "read from the sandbox"))))
+            .by(this::create),
+        Route.of(
+                "POST",
+                "/api/v1/sandboxes/{id}/fork",
+                "forkSandbox",
+                "Makes sandboxes with the files this one has now.")
+            .needs(Scope.USE)
+            .takes(Shapes.ID)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.of("count", new Shape.Whole(1, Forks.MOST), "how many; one")),
+                    false))
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("kind", Shapes.WORD, "filesystem: processes begin anew"),
+                        Field.needed(
+                            "forks",
+                            new Shape.ListOf(
+                                new Shape.Obj(
+                                    Field.of("sandbox", Shapes.SANDBOX, "when it was made"),
+                                    Field.of("error", ERROR, "when not")),
+                                Forks.MOST),
+                            "as many as were asked for"))))
+            .by(this::fork),
+        Route.of("GET", "/api/v1/snapshots", "listSnapshots", "Lists snapshots, oldest first.")
+            .takes(
+                Parameter.query("sandbox", Shapes.WORD, "whose files they were"),
+                Parameter.query("provider", Shapes.WORD, "that ran it"),
+                Parameter.query("tag", new Shape.Filled(600), "NAME=VALUE; all of them match")
+                    .repeated())
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed(
+                            "snapshots", new Shape.ListOf(SHAPE, MOST_LISTED), "all of them"))))
+            .by(this::list),
+        one("GET", "", "getSnapshot", "Describes a snapshot.")
+            .answers(Answer.json(200, SHAPE))
+            .by(exchange -> exchange.json(200, json(snapshots().get(id(exchange))))),
+        one("DELETE", "", "removeSnapshot", "Removes a snapshot; a collection frees its space.")
+            .needs(Scope.USE)
+            .by(
+                exchange -> {
+                  snapshots().remove(id(exchange));
+                  exchange.empty();
+                }),
+        one("GET", "/diff", "diffSnapshots", "Tells what became of files between two snapshots.")
+            .takes(Parameter.query("to", new Shape.Filled(40), "the later snapshot").needed())
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("added", PATHS, "only in the later one"),
+                        Field.needed("changed", PATHS, "in both, and not the same"),
+                        Field.needed("removed", PATHS, "only in the earlier one"))))
+            .by(this::difference),
+        Route.of("POST", "/api/v1/gc/snapshots", "collectSnapshots", "Frees what nobody needs.")
+            .needs(Scope.ADMIN)
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("packs", Shapes.COUNT, "that were removed or written anew"),
+                        Field.needed("bytes", Shapes.COUNT, "that came back"))))
+            .by(
+                exchange -> {
+                  Swept swept = snapshots().collect();
+                  exchange.json(200, Map.of("packs", swept.packs(), "bytes", swept.bytes()));
+                }));
+  }
+
+  private static Route one(String method, String rest, String name, String summary) {
+    return Route.of(method, "/api/v1/snapshots/{snapshot}" + rest, name, summary).takes(SNAPSHOT);
+  }
+
+  private Snapshots snapshots() {
+    return serving.engine().snapshots();
+  }
+
+  private static String id(Exchange exchange) {
+    return exchange.path("snapshot");
+  }
+
+  private void create(Exchange exchange) throws IOException {
+    Map<String, Object> body = exchange.body();
+    Map<String, String> tags = new LinkedHashMap<>();
+    if (body.get("tags") instanceof Map<?, ?> given) {
+      given.forEach((name, value) -> tags.put(String.valueOf(name), String.valueOf(value)));
+    }
+    SnapshotOrder order =
+        new SnapshotOrder(
+            tags,
+            Optional.ofNullable((String) body.get("path")),
+            texts(body.get("include")),
+            texts(body.get("exclude")));
+    SnapshotReport report = snapshots().create(SandboxRoutes.id(exchange), order);
+    Map<String, Object> json = json(report.snapshot());
+    json.put("heldMs", report.held().toMillis());
+    json.put("incremental", report.incremental());
+    json.put("readBytes", report.readBytes());
+    exchange.json(201, json);
+  }
+
+  private static List<String> texts(@Nullable Object list) {
+    return list instanceof List<?> all ? all.stream().map(String::valueOf).toList() : List.of();
+  }
+
+  private void fork(Exchange exchange) throws IOException {
+    int count = exchange.body().get("count") instanceof Number number ? number.intValue() : 1;
+    List<Map<String, Object>> forks =
+        serving.engine().fork(SandboxRoutes.id(exchange), count).stream()
+            .map(SnapshotRoutes::fork)
+            .toList();
+    exchange.json(200, Map.of("kind", "filesystem", "forks", forks));
+  }
+
+  private static Map<String, Object> fork(Forked fork) {
+    return switch (fork) {
+      case Forked.Made(var entry) -> Map.of("sandbox", Answers.sandbox(entry));
+      case Forked.Failed(var why) ->
+          Map.of(
+              "error",
+              Map.of(
+                  "code", why.code().name(),
+                  "detail", why.fault().what(),
+                  "remedy", why.fault().remedy()));
+    };
+  }
+
+  private void list(Exchange exchange) throws IOException {
+    Map<String, String> tags = new LinkedHashMap<>();
+    for (String tag : exchange.queries("tag")) {
+      int equals = tag.indexOf('=');
+      if (equals < 1) {
+        throw Query.refused(List.of(new Violation("tag", "must be NAME=VALUE")));
+      }
+      tags.put(tag.substring(0, equals), tag.substring(equals + 1));
+    }
+    Optional<String> sandbox = exchange.query("sandbox");
+    Optional<String> provider = exchange.query("provider");
+    List<Map<String, Object>> found =
+        snapshots().list().stream()
+            .filter(one -> sandbox.isEmpty() || sandbox.get().equals(one.sandbox()))
+            .filter(one -> provider.isEmpty() || provider.get().equals(one.provider()))
+            .filter(one -> one.tags().entrySet().containsAll(tags.entrySet()))
+            .limit(MOST_LISTED)
+            .map(SnapshotRoutes::json)
+            .toList();
+    exchange.json(200, Map.of("snapshots", found));
+  }
+
+  private void difference(Exchange exchange) throws IOException {
+    Difference found = snapshots().difference(id(exchange), exchange.query("to").orElseThrow());
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("added", shown(found.added()));
+    json.put("changed", shown(found.changed()));
+    json.put("removed", shown(found.removed()));
+    exchange.json(200, json);
+  }
+
+  /** Paths are bytes in a snapshot, each char one of them; people read UTF-8. */
+  private static List<String> shown(List<String> paths) {
+    return paths.stream()
+        .map(path -> new String(path.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))
+        .toList();
+  }
+
+  private static Map<String, Object> json(Snapshot snapshot) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", snapshot.id());
+    json.put("createdAt", snapshot.createdAt().toString());
+    json.put("sandbox", snapshot.sandbox());
+    json.put("provider", snapshot.provider());
+    json.put("runtime", snapshot.runtime());
+    json.put("architecture", snapshot.architecture());
+    json.put("kind", snapshot.kind().name().toLowerCase(Locale.ROOT));
+    json.put("tags", snapshot.tags());
+    snapshot.parent().ifPresent(parent -> json.put("parent", parent));
+    snapshot.image().ifPresent(image -> json.put("image", image));
+    json.put("path", snapshot.root());
+    json.put("include", snapshot.includes());
+    json.put("exclude", snapshot.excludes());
+    json.put("files", snapshot.files());
+    json.put("bytes", snapshot.bytes());
+    json.put("newBytes", snapshot.newBytes());
+    json.put("storedBytes", snapshot.storedBytes());
+    json.put("checksum", snapshot.checksum());
+    return json;
+  }
+}
