@@ -129,12 +129,22 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    * and runs again once it is marked so.
    */
   public void stop() {
+    stop(client.options().answer());
+  }
+
+  /**
+   * Stops it likewise.
+   *
+   * @param patience how long its answer is waited for; it may be on its way through something that
+   *     ends with the sandbox
+   */
+  public void stop(Duration patience) {
     AgentConnection connection = client.connection();
     client.become(SandboxState.STOPPED); // first, so that its end is not taken for the sandbox's
     try {
       connection
           .request(Operation.SHUTDOWN, new FieldsBuilder(Operation.SHUTDOWN), 0)
-          .end(client.options().answer());
+          .end(patience);
     } catch (SandboxException silent) {
       // Who cannot be asked is ended by force; that is the provider's to do.
     }

@@ -19,7 +19,8 @@ final class NamespaceProbes {
         namespace("utsNamespaceIsItsOwn", "uts", "the host's name"),
         namespace("userNamespaceIsItsOwn", "user", "the host's users")
             .whereNeeded(Probe.Need.USERS),
-        namespace("cgroupNamespaceIsItsOwn", "cgroup", "the host's control groups"),
+        namespace("cgroupNamespaceIsItsOwn", "cgroup", "the host's control groups")
+            .whereNeeded(Probe.Need.CONTROL_GROUPS),
         gate("userNamespaceIsNotMade", "all capabilities, in a namespace within", "user-namespace"),
         gate("namespacesAreNotMade", "a namespace within", "namespaces"),
         Probe.ofKernel(

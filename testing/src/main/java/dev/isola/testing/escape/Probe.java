@@ -81,11 +81,24 @@ public record Probe(
 
   /** What a wall is made of that not every provider has everywhere. */
   public enum Need {
-    NOTHING,
+    NOTHING(""),
     /** Namespaces of any kind, where the isolation is {@code process}. */
-    NAMESPACES,
+    NAMESPACES(""),
     /** Users of the sandbox's own: a container engine may give none. */
-    USERS
+    USERS("user namespaces"),
+    /** A view of control groups of its own, in the same way. */
+    CONTROL_GROUPS("control group namespaces");
+
+    private final String requirement;
+
+    Need(String requirement) {
+      this.requirement = requirement;
+    }
+
+    /** Tells whether this is the requirement by which a provider says whether it has it here. */
+    public boolean isCalled(String name) {
+      return !requirement.isEmpty() && requirement.equals(name);
+    }
   }
 
   /** What it gets at. */

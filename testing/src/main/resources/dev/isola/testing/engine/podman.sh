@@ -8,11 +8,9 @@ driver = "overlay"
 runroot = "$work/run"
 graphroot = "$work/graph"
 CONF
-# With version 1 of control groups Podman gives a container the host's view of them unless told otherwise, and its API
-# cannot tell it. A hard limit of descriptors below Podman's own default would make every start fail.
+# A hard limit of descriptors below Podman's own default would make every start fail.
 cat >"$work/containers.conf" <<CONF
 [containers]
-cgroupns = "private"
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
 [engine]
 cgroup_manager = "cgroupfs"

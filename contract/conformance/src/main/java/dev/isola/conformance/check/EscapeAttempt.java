@@ -38,9 +38,6 @@ final class EscapeAttempt {
   private static final String PROGRAM = "./" + ProbeProgram.NAME;
   private static final String ROOT = "0";
 
-  /** The requirement by which a provider says whether it has them here. */
-  private static final String USER_NAMESPACES = "user namespaces";
-
   private static final String ORDINARY = "65534";
 
   private final Probe probe;
@@ -104,15 +101,13 @@ final class EscapeAttempt {
             .noneMatch(need -> need.name().contains("namespaces") && need.present())) {
       throw new NotRun("isolation " + level + " promises this only with namespaces");
     }
-    if (probe.need() == Probe.Need.USERS) {
-      subject.info().requirements().stream()
-          .filter(need -> need.name().equals(USER_NAMESPACES) && !need.present())
-          .findFirst()
-          .ifPresent(
-              lacking -> {
-                throw new NotRun("the provider says that it has none: " + lacking.detail());
-              });
-    }
+    subject.info().requirements().stream()
+        .filter(need -> probe.need().isCalled(need.name()) && !need.present())
+        .findFirst()
+        .ifPresent(
+            lacking -> {
+              throw new NotRun("the provider says that it has none: " + lacking.detail());
+            });
     if (probe.offline() && !subject.info().support().networkModes().contains(NetworkMode.NONE)) {
       throw new NotRun("the provider has no network mode none");
     }

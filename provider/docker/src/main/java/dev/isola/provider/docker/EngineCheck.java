@@ -106,6 +106,15 @@ record EngineCheck(Flavour flavour, Settings settings) {
             facts.remaps()
                 ? ""
                 : "turn them on (\"userns-remap\": \"default\" in /etc/docker/daemon.json)"));
+    all.add(
+        new Requirement(
+            "control group namespaces",
+            false,
+            facts.groupsHidden(),
+            facts.groupsHidden()
+                ? "a sandbox sees only its own control groups"
+                : "Podman shows a sandbox where its control groups are on the host",
+            facts.groupsHidden() ? "" : "boot this machine with version 2 of control groups"));
     return all;
   }
 }

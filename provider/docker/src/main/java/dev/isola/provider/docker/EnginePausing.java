@@ -110,7 +110,7 @@ final class EnginePausing {
     if (!container.name().endsWith(Labels.STOPPED)) {
       engine.rename(container.id(), ours.name(id) + Labels.STOPPED);
     }
-    sandbox.stop();
+    sandbox.stop(STOP);
     if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
       engine.kill(container.id());
       if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {

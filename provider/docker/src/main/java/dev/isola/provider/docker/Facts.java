@@ -25,6 +25,8 @@ import tools.jackson.databind.JsonNode;
  * What an engine says of itself.
  *
  * @param remaps whether root of a container is nobody on the host (userns-remap, rootless)
+ * @param groupsHidden whether a container has a view of control groups of its own: Podman cannot
+ *     give it one with version 1 of them
  * @param kernel the host's
  * @param runtimes by the names that a container may ask for
  * @param processes how many a user of this machine may have; empty where nobody says
@@ -36,6 +38,7 @@ record Facts(
     boolean podman,
     boolean rootless,
     boolean remaps,
+    boolean groupsHidden,
     String kernel,
     String architecture,
     Set<String> runtimes,
@@ -78,6 +81,7 @@ record Facts(
         podman,
         rootless,
         rootless || options.contains("name=userns"),
+        !podman || !Json.text(info, "CgroupVersion").equals("1"),
         Json.text(info, "KernelVersion"),
         Json.text(info, "Architecture"),
         runtimes,

@@ -10,12 +10,9 @@ import dev.isola.spi.Bytes;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -32,7 +29,6 @@ final class Images {
 
   private static final String TAR = "application/x-tar";
   private static final int DIGITS = 32;
-  private static final int LONGEST_LINE = 64 * 1024;
 
   private final Engine engine;
   private final Settings settings;
@@ -151,18 +147,25 @@ final class Images {
   /** Fetches an image. The engine tells of its progress line by line, and of its failure, too. */
   private void pull(String name, Deadline deadline) {
     Request request = Request.post("/images/create?fromImage=" + Engine.encoded(tagged(name)));
-    String[] problem = {""};
+    PullProgress progress = new PullProgress();
     try (EngineHttp.Cancel cancel = new EngineHttp.Cancel()) {
-      Answer answer =
-          engine.http().stream(request, deadline, cancel, in -> problem[0] = failure(in));
+      Answer answer = engine.http().stream(request, deadline, cancel, progress::read);
       if (!answer.ok()) {
         throw answer.status() == 404
             ? notFound(name, Engine.message(answer))
             : unfetchable(name, Engine.message(answer), answer);
       }
+    } catch (OutcomeUnknown e) { // of the image, which is asked for again; no sandbox was begun
+      throw Fault.of(
+              deadline.over() ? ErrorCode.DEADLINE_EXCEEDED : ErrorCode.PROVIDER_UNAVAILABLE,
+              "fetching the image " + name + " did not end: " + progress + "; " + e.fault().what(),
+              "try again, for what is here is not fetched twice; raise startupTimeout, or fetch it"
+                  + " beforehand (docker pull)")
+          .with("image", name)
+          .exception(e);
     }
-    if (!problem[0].isEmpty()) {
-      throw unfetchable(name, problem[0], new Answer(200, Bytes.utf8("")));
+    if (!progress.problem().isEmpty()) {
+      throw unfetchable(name, progress.problem(), new Answer(200, Bytes.utf8("")));
     }
   }
 
@@ -171,32 +174,6 @@ final class Images {
     int slash = name.lastIndexOf('/');
     boolean plain = name.indexOf(':', slash + 1) < 0 && name.indexOf('@') < 0;
     return plain ? name + ":latest" : name;
-  }
-
-  private static String failure(InputStream in) throws IOException {
-    String problem = "";
-    BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
-    StringBuilder line = new StringBuilder();
-    for (int c = lines.read(); c >= 0; c = lines.read()) {
-      if (c != '\n' && c != '\r') {
-        if (line.length() == LONGEST_LINE) {
-          throw new IOException("its progress has a line longer than " + LONGEST_LINE);
-        }
-        line.append((char) c);
-        continue;
-      }
-      problem = said(line).orElse(problem);
-      line.setLength(0);
-    }
-    return said(line).orElse(problem);
-  }
-
-  private static Optional<String> said(CharSequence line) throws IOException {
-    if (line.isEmpty()) {
-      return Optional.empty();
-    }
-    String error = Json.text(Json.read(line.toString().getBytes(StandardCharsets.UTF_8)), "error");
-    return error.isEmpty() ? Optional.empty() : Optional.of(error);
   }
 
   private static SandboxException unfetchable(String name, String why, Answer answer) {

@@ -275,6 +275,27 @@ class BrokenEngineTest {
   }
 
   @Test
+  void anImageThatTakesTooLongSaysHowFarItIs() throws Exception {
+    String progress =
+        """
+        HTTP/1.1 200 OK\r
+        \r
+        {"status":"Pull complete","id":"a1"}
+        {"status":"Downloading","id":"b2"}
+        """;
+    with(
+        working(
+            line ->
+                when(line, "GET /images/", StubEngine.answer(404, "{}"))
+                    + when(line, "POST /images/create", progress)),
+        (provider, stub) ->
+            assertThatThrownBy(
+                    () -> provider.create(spec(SHORT).toBuilder().image("large").build()))
+                .isInstanceOf(DeadlineExceeded.class)
+                .hasMessageContaining("1 of the 2 parts"));
+  }
+
+  @Test
   void anEngineThatHangsWhileMakingIsCleanedUpAfterOrToldAsUnknown() throws Exception {
     with(
         working(line -> when(line, "POST /containers/create", StubEngine.SILENCE)),

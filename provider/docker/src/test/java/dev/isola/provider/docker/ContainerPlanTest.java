@@ -29,6 +29,7 @@ class ContainerPlanTest {
             false,
             false,
             remaps,
+            true,
             "6.1",
             "x86_64",
             Set.of(),

@@ -31,7 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What happens to sandboxes when their engine restarts, or somebody else is at work in it. */
+/**
+ * What happens to sandboxes when their engine restarts, or somebody else is at work in it. More of
+ * them, and an engine that restores them, are in EngineRestartTest of app.
+ */
 @Timeout(180)
 @ExtendWith(SharedEngine.class)
 class EngineLifeTest {
@@ -102,31 +105,6 @@ class EngineLifeTest {
       Sandbox next = provider.create(spec());
       assertThat(next.run(Command.argv("true")).succeeded()).isTrue();
       provider.destroy(next.id(), Destroy.NORMAL);
-      assertThat(provider.inventory()).isEmpty();
-    }
-  }
-
-  @Test
-  void withLiveRestoreSandboxesGoOnWhileTheEngineIsAway() throws IOException {
-    try (OwnEngine own = OwnEngine.docker(false, "--live-restore");
-        Scratch data = Scratch.make("isola-");
-        Provider provider = provider(own, data)) {
-      Sandbox sandbox = provider.create(spec());
-      sandbox.run(Command.shell("echo before > file"));
-      Execution waiting = sandbox.start(Command.shell("sleep 1000"));
-      own.goAway();
-      assertThat(sandbox.run(Command.shell("cat file")).stdout().text()).isEqualTo("before\n");
-      own.comeBack();
-      assertThat(sandbox.run(Command.shell("cat file")).stdout().text()).isEqualTo("before\n");
-      assertThat(waiting.await(Duration.ofMillis(100))).isEmpty();
-      try (Provider another = provider(own, data)) {
-        assertThat(another.attach(sandbox.id())).isPresent();
-        assertThat(another.inventory())
-            .anyMatch(
-                seen -> seen.id().equals(sandbox.id()) && seen.state() == SandboxState.RUNNING);
-      }
-      waiting.close();
-      provider.destroy(sandbox.id(), Destroy.NORMAL);
       assertThat(provider.inventory()).isEmpty();
     }
   }

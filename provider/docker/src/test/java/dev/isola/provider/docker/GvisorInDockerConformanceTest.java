@@ -5,8 +5,7 @@ import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderConfig;
-import java.io.IOException;
-import java.nio.file.Files;
+import dev.isola.testing.Scratch;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
@@ -16,7 +15,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedEngine.class)
 final class GvisorInDockerConformanceTest extends ConformanceTest {
   @Override
-  protected ProviderUnderTest underTest() throws IOException {
+  protected ProviderUnderTest underTest() {
     if (HostProgram.find("runsc").isEmpty()) {
       Assumptions.abort("NOT RUN: runsc is not installed");
     }
@@ -24,7 +23,7 @@ final class GvisorInDockerConformanceTest extends ConformanceTest {
         new DockerGvisorProviderFactory(),
         new ProviderConfig(Map.of("host", SharedEngine.host())),
         new InstanceId("gvisorconformance"),
-        Files.createTempDirectory("isola"));
+        Scratch.make("isola").path()); // gVisor goes there as a user that the engine remaps
   }
 
   @Override

@@ -1,0 +1,65 @@
+package dev.isola.provider.docker;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import tools.jackson.databind.JsonNode;
+
+/** How far the engine is with fetching an image, as it tells line by line. */
+final class PullProgress {
+  private static final int LONGEST_LINE = 64 * 1024;
+  private static final int MOST_LAYERS = 1000;
+  private static final Set<String> HERE = Set.of("Pull complete", "Already exists");
+
+  private final Map<String, Boolean> layers = new ConcurrentHashMap<>();
+  private volatile String problem = "";
+
+  /** Reads to the end of what it tells. */
+  void read(InputStream in) throws IOException {
+    BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
+    StringBuilder line = new StringBuilder();
+    for (int c = lines.read(); c >= 0; c = lines.read()) {
+      if (c != '\n' && c != '\r') {
+        if (line.length() == LONGEST_LINE) {
+          throw new IOException("its progress has a line longer than " + LONGEST_LINE);
+        }
+        line.append((char) c);
+      } else {
+        take(line);
+        line.setLength(0);
+      }
+    }
+    take(line);
+  }
+
+  private void take(CharSequence line) throws IOException {
+    if (line.isEmpty()) {
+      return;
+    }
+    JsonNode said = Json.read(line.toString().getBytes(StandardCharsets.UTF_8));
+    String error = Json.text(said, "error");
+    if (!error.isEmpty()) {
+      problem = error;
+    }
+    String layer = Json.text(said, "id");
+    if (!layer.isEmpty() && (layers.containsKey(layer) || layers.size() < MOST_LAYERS)) {
+      layers.merge(layer, HERE.contains(Json.text(said, "status")), Boolean::logicalOr);
+    }
+  }
+
+  /** Returns why it failed; empty when it did not, as far as is known. */
+  String problem() {
+    return problem;
+  }
+
+  @Override
+  public String toString() {
+    long here = layers.values().stream().filter(done -> done).count();
+    return here + " of the " + layers.size() + " parts that it told of are here";
+  }
+}
