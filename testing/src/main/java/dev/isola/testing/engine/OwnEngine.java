@@ -30,14 +30,14 @@ import org.jspecify.annotations.Nullable;
 public final class OwnEngine implements AutoCloseable {
   /** Whose engine. */
   public enum Kind {
-    DOCKER("docker.sh", List.of("dockerd", "containerd", "runc", "unshare", "ip")),
+    DOCKER("docker.sh", "dockerd containerd runc unshare ip"),
     /** It has no engine, but a service that speaks as one. */
-    PODMAN("podman.sh", List.of("podman", "conmon", "runc", "unshare", "ip"));
+    PODMAN("podman.sh", "podman conmon runc unshare ip");
 
     private final String script;
-    private final List<String> programs;
+    private final String programs;
 
-    Kind(String script, List<String> programs) {
+    Kind(String script, String programs) {
       this.script = script;
       this.programs = programs;
     }
@@ -47,7 +47,7 @@ public final class OwnEngine implements AutoCloseable {
       if (!System.getProperty("user.name", "").equals("root")) {
         return Optional.of("an engine of its own needs root");
       }
-      return programs.stream()
+      return Stream.of(programs.split(" "))
           .filter(program -> !installed(program))
           .findFirst()
           .map(program -> program + " is not installed");
@@ -189,7 +189,7 @@ public final class OwnEngine implements AutoCloseable {
               "GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
       ByteBuffer answer = ByteBuffer.allocate("HTTP/1.0 200".length());
       while (answer.hasRemaining() && channel.read(answer) >= 0) {
-        continue; // until there is a status
+        // Until there is a status.
       }
       return new String(answer.array(), StandardCharsets.US_ASCII).endsWith(" 200");
     } catch (IOException notYet) {
