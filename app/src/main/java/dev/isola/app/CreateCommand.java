@@ -43,6 +43,12 @@ final class CreateCommand extends RemoteCommand {
   private @Nullable String idle;
 
   @Option(
+      names = "--when-idle",
+      paramLabel = "WHAT",
+      description = "Then pause or stop it instead; the next request wakes it.")
+  private @Nullable String whenIdle;
+
+  @Option(
       names = {"-e", "--env"},
       paramLabel = "NAME=VALUE",
       description = "A variable of its environment. Repeatable.")
@@ -113,6 +119,9 @@ final class CreateCommand extends RemoteCommand {
     }
     if (idle != null) {
       spec.idleTimeout(Arguments.duration("--idle", idle));
+    }
+    if (whenIdle != null) {
+      spec.whenIdle(whenIdle);
     }
     Arguments.variables("--env", env).forEach(spec::env);
     Arguments.variables("--tag", tags).forEach(spec::tag);

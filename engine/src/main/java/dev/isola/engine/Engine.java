@@ -14,6 +14,7 @@ import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Expiry;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.Resting;
 import dev.isola.engine.metrics.Deed;
 import dev.isola.engine.metrics.Levels;
 import dev.isola.engine.metrics.Measured;
@@ -66,6 +67,7 @@ public final class Engine implements AutoCloseable {
   private final Living living;
   private final Ender ender;
   private final Creator creator;
+  private final Resting resting;
   private final Expiry expiry;
   private final Reconciler reconciler;
   private final WarmPool pool;
@@ -118,7 +120,8 @@ public final class Engine implements AutoCloseable {
             living,
             events,
             clock);
-    expiry = new Expiry(ledger, book, ender, clock, log);
+    resting = new Resting(book, living, clock, log);
+    expiry = new Expiry(ledger, book, ender, resting, clock, log);
     reconciler = new Reconciler(ledger, registry, book, ender, living, log);
     pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
     this.registry = registry;
@@ -210,19 +213,27 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns a sandbox to work with; using it counts as activity.
+   * Returns a sandbox to work with; using it counts as activity, and wakes one that rests.
    *
    * @throws dev.isola.spi.error.NotFound when there never was one
    * @throws dev.isola.spi.error.Gone when it is not there any more
    */
   public Sandbox sandbox(SandboxId id) {
-    Living.Held held = living.held(id).orElseGet(() -> found(id));
+    Living.Held held =
+        living
+            .held(id)
+            .filter(one -> one.sandbox().state() == SandboxState.RUNNING)
+            .orElseGet(() -> found(id));
     expiry.used(id);
     return measured.sandbox(held.sandbox(), held.provider());
   }
 
   private Living.Held found(SandboxId id) {
     SandboxEntry entry = book.need(id);
+    if (Resting.rests(entry)
+        && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
+      entry = resume(id);
+    }
     return new Living.Held(living.of(entry), entry.provider());
   }
 
@@ -268,7 +279,11 @@ public final class Engine implements AutoCloseable {
         () -> {
           pausing(id).resume();
           Failpoint.RESUME_DONE.reach();
-          SandboxEntry resumed = become(id, SandboxState.RUNNING);
+          SandboxEntry resumed =
+              book.change(
+                  id,
+                  current ->
+                      current.state() == SandboxState.RUNNING ? current : resting.running(current));
           Failpoint.RESUME_WRITTEN.reach();
           return resumed;
         });

@@ -124,6 +124,11 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("idleTimeoutSeconds", time.toSeconds());
     }
 
+    /** What becomes of it then: destroy, pause or stop; the next request wakes it. */
+    public Builder whenIdle(String what) {
+      return set("whenIdle", what);
+    }
+
     public Builder cpu(double cores) {
       return within("resources", "cpu", cores);
     }

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Takes down sandboxes whose time is up or that were idle too long. Who renews one at the same
- * moment and who takes it down both write its entry, and only one of them can.
+ * Takes down sandboxes whose time is up or that were idle too long, or lets those rest. Who renews
+ * one at the same moment and who takes it down both write its entry, and only one of them can.
  */
 public final class Expiry {
   private static final int AT_ONCE = 100;
@@ -24,14 +24,17 @@ public final class Expiry {
   private final Ledger ledger;
   private final Book book;
   private final Ender ender;
+  private final Resting resting;
   private final InstantSource clock;
   private final Log log;
   private final Map<SandboxId, Instant> used = new ConcurrentHashMap<>();
 
-  public Expiry(Ledger ledger, Book book, Ender ender, InstantSource clock, Log log) {
+  public Expiry(
+      Ledger ledger, Book book, Ender ender, Resting resting, InstantSource clock, Log log) {
     this.ledger = ledger;
     this.book = book;
     this.ender = ender;
+    this.resting = resting;
     this.clock = clock;
     this.log = log;
   }
@@ -66,6 +69,9 @@ public final class Expiry {
   private boolean end(SandboxEntry entry, Instant now) {
     Failpoint.EXPIRY_FOUND.reach();
     boolean timeIsUp = entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent();
+    if (!timeIsUp && resting.rest(entry)) {
+      return false;
+    }
     String why = timeIsUp ? "its time was up" : "it was idle for " + entry.idleTimeout().get();
     return book.write(entry, book.moved(entry, SandboxState.TERMINATING, why))
         .map(this::finish)

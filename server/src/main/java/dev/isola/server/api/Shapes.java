@@ -100,6 +100,8 @@ final class Shapes {
     properties.put("ttlSeconds", number);
     properties.put("lingerSeconds", number);
     properties.put("autoResume", Map.of("type", "boolean"));
+    properties.put(
+        "whenIdle", Map.of("type", "string", "enum", List.of("destroy", "pause", "stop")));
     properties.put("resources", object);
     properties.put("network", object);
     properties.put("containerType", text);

@@ -35,10 +35,14 @@ import java.util.TreeMap;
 public final class SnapshotsChecks {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  private record Shot(byte[] archive, Taken taken) {
+  private record Shot(Bytes bytes, Taken taken) {
+    byte[] archive() {
+      return bytes.toArray();
+    }
+
     Map<String, Tar.Entry> entries() {
       Map<String, Tar.Entry> byName = new TreeMap<>();
-      Tar.read(archive).forEach(entry -> byName.put(entry.plainName(), entry));
+      Tar.read(archive()).forEach(entry -> byName.put(entry.plainName(), entry));
       return byName;
     }
   }
@@ -49,7 +53,7 @@ public final class SnapshotsChecks {
 
   private static Shot take(Sandbox sandbox, Wanted wanted) {
     try (Picture picture = of(sandbox).take(wanted)) {
-      return new Shot(Contents.all(picture.archive()), picture.taken());
+      return new Shot(Bytes.of(Contents.all(picture.archive())), picture.taken());
     }
   }
 

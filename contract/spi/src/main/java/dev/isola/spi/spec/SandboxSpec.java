@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param linger how long it goes on when its owner's connection is lost: empty until the ttl (the
  *     owner comes back), zero not at all (it belongs to one short-lived caller)
  * @param autoResume whether traffic to one of its ports wakes it when it is paused
+ * @param whenIdle what becomes of it when nobody has used it for its idle time
  * @param gpus how many are needed
  * @param require what the provider must be and do
  */
@@ -53,6 +54,7 @@ public record SandboxSpec(
     Optional<Duration> ttl,
     Optional<Duration> linger,
     boolean autoResume,
+    WhenIdle whenIdle,
     ResourceLimits limits,
     Network network,
     ContainerType containerType,
@@ -99,6 +101,7 @@ public record SandboxSpec(
     builder.ttl = ttl.orElse(null);
     builder.linger = linger.orElse(null);
     builder.autoResume = autoResume;
+    builder.whenIdle = whenIdle;
     builder.limits = limits;
     builder.network = network;
     builder.containerType = containerType;
@@ -124,6 +127,7 @@ public record SandboxSpec(
     private @Nullable Duration ttl;
     private @Nullable Duration linger;
     private boolean autoResume;
+    private WhenIdle whenIdle = WhenIdle.DESTROY;
     private ResourceLimits limits = ResourceLimits.DEFAULT;
     private Network network = Network.DEFAULT;
     private ContainerType containerType = ContainerType.AGENT_WORKSPACE;
@@ -215,6 +219,11 @@ public record SandboxSpec(
       return this;
     }
 
+    public Builder whenIdle(WhenIdle what) {
+      whenIdle = what;
+      return this;
+    }
+
     public Builder limits(ResourceLimits resources) {
       limits = resources;
       return this;
@@ -269,6 +278,7 @@ public record SandboxSpec(
           Optional.ofNullable(ttl),
           Optional.ofNullable(linger),
           autoResume,
+          whenIdle,
           limits,
           network,
           containerType,

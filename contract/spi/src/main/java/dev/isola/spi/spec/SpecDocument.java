@@ -48,6 +48,7 @@ import org.jspecify.annotations.Nullable;
  *   "ttlSeconds": 600,
  *   "lingerSeconds": 30,
  *   "autoResume": false,                   // traffic to a port wakes it when it is paused
+ *   "whenIdle": "destroy",                 // or pause, stop: the next request wakes it
  *   "resources": {"cpu": 0.5, "memory": 1024, "disk": 10240, "fileDescriptors": 1024, "processes": 100,
  *                 "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
  *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000]},
@@ -93,6 +94,7 @@ public final class SpecDocument {
               "ttlSeconds",
               "lingerSeconds",
               "autoResume",
+              "whenIdle",
               "resources",
               "network",
               "containerType",
@@ -197,6 +199,7 @@ public final class SpecDocument {
     in.field(in::asSeconds, "ttlSeconds").ifPresent(spec::ttl);
     in.field(in::asSeconds, "lingerSeconds").ifPresent(spec::linger);
     in.field(in::asFlag, "autoResume").ifPresent(spec::autoResume);
+    in.field(in.asOneOf(WhenIdle.class), "whenIdle").ifPresent(spec::whenIdle);
     in.object("resources").map(SpecDocument::limits).ifPresent(spec::limits);
     in.object("network").map(SpecDocument::network).ifPresent(spec::network);
     in.field(in.asOneOf(ContainerType.class), "containerType", "container_type")

@@ -37,6 +37,7 @@ final class SpecDocumentWriter {
     spec.ttl().ifPresent(ttl -> document.put("ttlSeconds", count(ttl, SECOND)));
     spec.linger().ifPresent(linger -> document.put("lingerSeconds", count(linger, SECOND)));
     document.put("autoResume", spec.autoResume());
+    document.put("whenIdle", name(spec.whenIdle()));
     document.put("resources", limits(spec.limits()));
     document.put("network", network(spec.network()));
     document.put("containerType", name(spec.containerType()));

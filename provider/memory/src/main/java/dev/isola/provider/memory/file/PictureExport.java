@@ -10,6 +10,7 @@ import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileType;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -107,6 +108,7 @@ final class PictureExport {
           case LINK -> TreeEntry.Kind.LINK;
           case OTHER -> TreeEntry.Kind.SPECIAL;
         };
+    Instant modified = info.modifiedAt();
     return new Held(
         new TreeEntry(
             bytes(path),
@@ -116,8 +118,8 @@ final class PictureExport {
             info.uid(),
             info.gid(),
             content.size(),
-            info.modifiedAt().getEpochSecond(),
-            info.modifiedAt().getNano(),
+            modified.getEpochSecond(),
+            modified.getNano(),
             attributes),
         content);
   }
