@@ -19,6 +19,7 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -28,6 +29,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -129,8 +131,13 @@ public final class SnapshotStore implements AutoCloseable {
   /** Begins a snapshot; it exists once it is finished, and otherwise never. */
   public Taking take() {
     inside.acquireUninterruptibly();
-    steps.reached(Step.TAKE_BEGUN);
-    return new Taking(chunks, manifests, steps, inside::release);
+    try {
+      steps.reached(Step.TAKE_BEGUN);
+      return new Taking(chunks, manifests, steps, inside::release);
+    } catch (RuntimeException | Error e) {
+      inside.release();
+      throw e;
+    }
   }
 
   /**
@@ -233,9 +240,26 @@ public final class SnapshotStore implements AutoCloseable {
     }
   }
 
-  /** Gives back what no snapshot needs; waits for those that are being taken or read. */
+  /**
+   * Gives back what no snapshot needs; waits for those that are being taken or read, and whoever
+   * comes later waits for it.
+   */
   public Swept collect() {
     inside.acquireUninterruptibly(EVERYBODY);
+    return collectAlone();
+  }
+
+  /**
+   * Like {@link #collect()}, but waits no longer than that, and so keeps nobody waiting longer:
+   * what comes from a sandbox may take its time. Empty when it could not begin.
+   */
+  public Optional<Swept> collect(Duration patience) throws InterruptedException {
+    return inside.tryAcquire(EVERYBODY, patience.toMillis(), TimeUnit.MILLISECONDS)
+        ? Optional.of(collectAlone())
+        : Optional.empty();
+  }
+
+  private Swept collectAlone() {
     try {
       steps.reached(Step.COLLECT_BEGUN);
       clear(staging);

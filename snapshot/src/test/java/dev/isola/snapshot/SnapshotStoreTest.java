@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -218,6 +219,16 @@ class SnapshotStoreTest {
     try (Opened two = store.open("two")) {
       assertThat(two.content(two.entries().getFirst()).readAllBytes()).isEqualTo(noise(1000, 5));
     }
+  }
+
+  @Test
+  void collectingMayGiveUpWaiting() throws Exception {
+    try (Taking taking = store.take()) {
+      assertThat(store.collect(Duration.ofMillis(1))).isEmpty();
+      taking.add(plain("a"), new ByteArrayInputStream(noise(1000, 6)));
+      finish(taking, "one");
+    }
+    assertThat(store.collect(Duration.ofSeconds(10))).isPresent();
   }
 
   /** N1: immutable; every flipped byte is found and named, and nothing of it is given out. */

@@ -43,7 +43,10 @@ public final class FolderBlobs implements Blobs {
    * however that ends.
    */
   public static Claim claimFolder(Path folder) throws IOException {
-    Files.createDirectories(folder);
+    if (!Files.isDirectory(folder)) {
+      Files.createDirectories(folder);
+      sync(folderOf(folder.toAbsolutePath()));
+    }
     FileChannel channel =
         FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     FileLock lock;

@@ -193,9 +193,7 @@ final class Bucket implements AutoCloseable {
   }
 
   private HttpRequest request(Ask ask) throws IOException {
-    URI endpoint = config.endpoint();
-    String port = endpoint.getPort() < 0 ? "" : ":" + endpoint.getPort();
-    String host = (config.pathStyle() ? "" : config.bucket() + ".") + endpoint.getHost() + port;
+    String host = config.host();
     String key = ask.key().isEmpty() ? "" : config.prefix() + ask.key();
     String path =
         Signature.encode(
@@ -222,7 +220,8 @@ final class Bucket implements AutoCloseable {
             config.secretKey());
     String query = ask.query().isEmpty() ? "" : "?" + Signature.query(ask.query());
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(endpoint.getScheme() + "://" + host + path + query))
+        HttpRequest.newBuilder(
+                URI.create(config.endpoint().getScheme() + "://" + host + path + query))
             .method(ask.method(), ask.body().publishing().open());
     headers.forEach(request::header);
     return request.header("authorization", authorization).build();

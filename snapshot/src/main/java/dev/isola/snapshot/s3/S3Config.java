@@ -99,6 +99,16 @@ public record S3Config(
         value(settings, "session_token", environment, "AWS_SESSION_TOKEN").map(Secret::of));
   }
 
+  /** Returns the host that is asked, as the header names it: the usual port is left out. */
+  String host() {
+    boolean usual =
+        endpoint.getPort() < 0
+            || endpoint.getPort() == (endpoint.getScheme().equalsIgnoreCase("https") ? 443 : 80);
+    return (pathStyle ? "" : bucket + ".")
+        + endpoint.getHost()
+        + (usual ? "" : ":" + endpoint.getPort());
+  }
+
   private static URI address(String text) {
     try {
       return URI.create(text);

@@ -64,7 +64,10 @@ final class S3Lease {
     String me = Files.readString(name);
     long begin = System.nanoTime();
     Bucket.Answer made = put(me, Map.of("if-none-match", "*"));
-    if (made.status() == 412) {
+    if (made.status() == 404) {
+      throw S3Errors.of(bucket.toString(), made.response());
+    }
+    if (made.status() != 200) {
       Bucket.Answer there = bucket.ask(Bucket.Ask.of("GET", KEY, Map.of(), 1 << 10), 200, 404);
       boolean mine = new String(there.response().body(), UTF_8).equals(me);
       if (there.status() == 200 && !mine && age(there).compareTo(STALE) < 0) {

@@ -7,6 +7,7 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.error.InvalidRequest;
 import java.net.URI;
 import java.time.Clock;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,23 @@ class S3ConfigTest {
     assertThat(config.prefix()).isEmpty();
   }
 
+  /** What is signed is what the client sends, and that leaves out the usual port. */
+  @ParameterizedTest
+  @CsvSource({
+    "https://host, host, bucket.host",
+    "https://host:443, host, bucket.host",
+    "http://host:80, host, bucket.host",
+    "https://host:80, host:80, bucket.host:80",
+    "http://[::1]:9000, [::1]:9000, bucket.[::1]:9000",
+  })
+  void namesTheHost(String endpoint, String byPath, String byHost) {
+    Map<String, String> settings = new HashMap<>(KEYS);
+    settings.put("endpoint", endpoint);
+    assertThat(S3Config.of("s3://bucket", settings, Map.of()).host()).isEqualTo(byPath);
+    settings.put("addressing", "host");
+    assertThat(S3Config.of("s3://bucket", settings, Map.of()).host()).isEqualTo(byHost);
+  }
+
   @Test
   void showsNoSecret() {
     S3Config config =
@@ -78,7 +96,7 @@ class S3ConfigTest {
     "s3://bucket, addressing, virtual",
   })
   void refusesWhatCannotBe(String url, String key, String value) {
-    Map<String, String> settings = new java.util.HashMap<>(KEYS);
+    Map<String, String> settings = new HashMap<>(KEYS);
     settings.put(key, value);
     assertThatThrownBy(() -> S3Config.of(url, settings, Map.of()))
         .isInstanceOf(InvalidRequest.class)

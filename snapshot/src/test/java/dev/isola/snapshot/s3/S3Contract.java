@@ -91,6 +91,27 @@ abstract class S3Contract extends BlobsContract {
   }
 
   @Test
+  void aBucketThatIsNotThereIsNamed() {
+    S3Config good = server().config(prefix);
+    S3Config none =
+        new S3Config(
+            good.endpoint(),
+            good.region(),
+            "no-such-bucket",
+            good.prefix(),
+            true,
+            good.accessKey(),
+            good.secretKey(),
+            Optional.empty());
+    try (S3Blobs blobs = new S3Blobs(none, Clock.systemUTC())) {
+      assertThatThrownBy(() -> blobs.claim(folder))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("NoSuchBucket")
+          .hasMessageContaining("s3://no-such-bucket");
+    }
+  }
+
+  @Test
   void listsMoreThanAPage() throws IOException {
     S3Blobs blobs = new S3Blobs(server().config("many" + prefix), Clock.systemUTC());
     try (blobs;
