@@ -104,7 +104,11 @@ public final class Engine implements AutoCloseable {
     metrics = Metrics.open(config);
     traces = Traces.open(config, metrics);
     measured = new Measured(traces.around(metrics.recorder()));
-    store = new OpenedStore(config.get(Keys.DATA).resolve("snapshots"));
+    store =
+        new OpenedStore(
+            config.get(Keys.DATA).resolve("snapshots"),
+            config.get(Keys.SNAPSHOTS_PLACE),
+            config.get(Keys.SNAPSHOTS_ENDPOINT));
     snapshots = new Snapshots(store, book, living, events, measured, clock, log);
     creator =
         new Creator(

@@ -60,6 +60,10 @@ public final class Keys {
       Key.of("shutdown", new Choice<>(Shutdown.class), Shutdown.LEAVE);
   public static final Key<Optional<Secret>> STORE_URL =
       Key.of("store.url", new Scalars.StoreUrl(), Optional.empty());
+  public static final Key<String> SNAPSHOTS_PLACE =
+      Key.of("snapshots.place", new Scalars.SnapshotPlace(), "");
+  public static final Key<Optional<URI>> SNAPSHOTS_ENDPOINT =
+      Key.of("snapshots.endpoint", new Scalars.WebUrl(), Optional.empty());
   public static final Key<Boolean> METRICS_PROMETHEUS =
       Key.of("metrics.prometheus", new Scalars.Flag(), true);
   public static final Key<Optional<URI>> METRICS_OTLP_URL =
@@ -112,6 +116,8 @@ public final class Keys {
           ADMISSION_QUEUE_TIMEOUT,
           SHUTDOWN,
           STORE_URL,
+          SNAPSHOTS_PLACE,
+          SNAPSHOTS_ENDPOINT,
           METRICS_PROMETHEUS,
           METRICS_OTLP_URL,
           METRICS_OTLP_INTERVAL,

@@ -119,6 +119,28 @@ final class Scalars {
     }
   }
 
+  /** Where snapshots are kept. */
+  record SnapshotPlace() implements Kind<String> {
+    @Override
+    public String read(Object raw) throws Unreadable {
+      String place = text(raw);
+      if (!place.matches("/[^\\0]*|s3://[^@\\s]+")) {
+        throw new Unreadable("is neither the whole path of a folder nor s3://BUCKET/PREFIX");
+      }
+      return place;
+    }
+
+    @Override
+    public String show(String value) {
+      return value.isEmpty() ? "in the data folder" : value;
+    }
+
+    @Override
+    public String words() {
+      return "path of a folder or s3://BUCKET/PREFIX";
+    }
+  }
+
   /** Names of this server, with commas between them or as a list. */
   record Domains() implements Kind<List<String>> {
     @Override

@@ -1,25 +1,36 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.snapshot.Location;
 import dev.isola.snapshot.SnapshotStore;
-import dev.isola.snapshot.blob.FolderBlobs;
+import dev.isola.snapshot.blob.Blobs;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import java.net.URI;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The store of snapshots, opened when it is first needed: most engines never are asked for one. */
 public final class OpenedStore implements AutoCloseable {
   private final Path folder;
+  private final String place;
+  private final Optional<URI> endpoint;
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable SnapshotStore store;
   private boolean closed;
 
   /**
    * @param folder for everything that has to do with snapshots
+   * @param place where the store itself is; empty for the folder
+   * @param endpoint of a bucket that is not Amazon's; its keys come from the environment
    */
-  public OpenedStore(Path folder) {
+  public OpenedStore(Path folder, String place, Optional<URI> endpoint) {
     this.folder = folder;
+    this.place = place;
+    this.endpoint = endpoint;
   }
 
   Path lineages() {
@@ -38,13 +49,20 @@ public final class OpenedStore implements AutoCloseable {
       }
       SnapshotStore open = store;
       if (open == null) {
-        open = SnapshotStore.open(new FolderBlobs(folder.resolve("store")), folder.resolve("work"));
+        open = SnapshotStore.open(blobs(), folder.resolve("work"));
         store = open;
       }
       return open;
     } finally {
       lock.unlock();
     }
+  }
+
+  private Blobs blobs() {
+    Map<String, String> settings =
+        endpoint.map(url -> Map.of("endpoint", url.toString())).orElse(Map.of());
+    return Location.blobs(
+        place, folder.resolve("store"), settings, System.getenv(), Clock.systemUTC());
   }
 
   @Override
