@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -30,14 +31,14 @@ import org.jspecify.annotations.Nullable;
 public final class OwnEngine implements AutoCloseable {
   /** Whose engine. */
   public enum Kind {
-    DOCKER("docker.sh", List.of("dockerd", "containerd", "runc", "unshare", "ip")),
+    DOCKER("docker.sh", "dockerd containerd runc unshare ip"),
     /** It has no engine, but a service that speaks as one. */
-    PODMAN("podman.sh", List.of("podman", "conmon", "runc", "unshare", "ip"));
+    PODMAN("podman.sh", "podman conmon runc unshare ip");
 
     private final String script;
-    private final List<String> programs;
+    private final String programs;
 
-    Kind(String script, List<String> programs) {
+    Kind(String script, String programs) {
       this.script = script;
       this.programs = programs;
     }
@@ -47,7 +48,7 @@ public final class OwnEngine implements AutoCloseable {
       if (!System.getProperty("user.name", "").equals("root")) {
         return Optional.of("an engine of its own needs root");
       }
-      return programs.stream()
+      return Stream.of(programs.split(" "))
           .filter(program -> !installed(program))
           .findFirst()
           .map(program -> program + " is not installed");
@@ -188,8 +189,8 @@ public final class OwnEngine implements AutoCloseable {
           ByteBuffer.wrap(
               "GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
       ByteBuffer answer = ByteBuffer.allocate("HTTP/1.0 200".length());
-      while (answer.hasRemaining() && channel.read(answer) >= 0) {
-        continue; // until there is a status
+      for (int count = 0; count >= 0 && answer.hasRemaining(); ) {
+        count = channel.read(answer);
       }
       return new String(answer.array(), StandardCharsets.US_ASCII).endsWith(" 200");
     } catch (IOException notYet) {
@@ -226,7 +227,7 @@ public final class OwnEngine implements AutoCloseable {
     leave(ProcessHandle::destroyForcibly);
   }
 
-  private void leave(java.util.function.Consumer<ProcessHandle> end) throws IOException {
+  private void leave(Consumer<ProcessHandle> end) throws IOException {
     Files.writeString(work.resolve("held"), "");
     Files.writeString(work.resolve("again"), "");
     daemon().forEach(end);
