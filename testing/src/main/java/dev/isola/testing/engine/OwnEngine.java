@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -188,8 +189,8 @@ public final class OwnEngine implements AutoCloseable {
           ByteBuffer.wrap(
               "GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
       ByteBuffer answer = ByteBuffer.allocate("HTTP/1.0 200".length());
-      while (answer.hasRemaining() && channel.read(answer) >= 0) {
-        // Until there is a status.
+      for (int count = 0; count >= 0 && answer.hasRemaining(); ) {
+        count = channel.read(answer);
       }
       return new String(answer.array(), StandardCharsets.US_ASCII).endsWith(" 200");
     } catch (IOException notYet) {
@@ -226,7 +227,7 @@ public final class OwnEngine implements AutoCloseable {
     leave(ProcessHandle::destroyForcibly);
   }
 
-  private void leave(java.util.function.Consumer<ProcessHandle> end) throws IOException {
+  private void leave(Consumer<ProcessHandle> end) throws IOException {
     Files.writeString(work.resolve("held"), "");
     Files.writeString(work.resolve("again"), "");
     daemon().forEach(end);

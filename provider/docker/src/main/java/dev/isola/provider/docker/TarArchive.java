@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.isola.archive.TarStream;
 import dev.isola.archive.TreeEntry;
 import dev.isola.archive.TreeEntry.Kind;
+import dev.isola.spi.Bytes;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,10 +15,10 @@ import java.util.Map;
 
 /** A small tar archive in memory. A name that comes twice is taken once: engines refuse it. */
 final class TarArchive {
-  private record Item(TreeEntry entry, byte[] bytes) implements TarStream.Item {
+  private record Item(TreeEntry entry, Bytes bytes) implements TarStream.Item {
     @Override
     public InputStream content() {
-      return new ByteArrayInputStream(bytes);
+      return new ByteArrayInputStream(bytes.toArray());
     }
   }
 
@@ -42,7 +43,7 @@ final class TarArchive {
   private void entry(String name, Kind kind, int mode, int owner, String target, byte[] content) {
     TreeEntry entry =
         new TreeEntry(name, kind, target, mode, owner, owner, content.length, 0, 0, Map.of());
-    items.putIfAbsent(name, new Item(entry, content));
+    items.putIfAbsent(name, new Item(entry, Bytes.of(content)));
   }
 
   byte[] end() {
