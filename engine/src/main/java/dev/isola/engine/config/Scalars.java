@@ -124,7 +124,7 @@ final class Scalars {
     @Override
     public String read(Object raw) throws Unreadable {
       String place = text(raw);
-      if (!place.matches("/[^\\0]*|s3://[^@\\s]+")) {
+      if (!place.matches("/.*|s3://[^@\\s]+")) {
         throw new Unreadable("is neither the whole path of a folder nor s3://BUCKET/PREFIX");
       }
       return place;
