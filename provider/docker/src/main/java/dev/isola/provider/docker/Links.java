@@ -25,6 +25,10 @@ import java.util.function.Function;
  * The agents that this process has a link to, and what becomes of a link when its container ends.
  */
 final class Links implements AutoCloseable {
+  /** An engine that is busy, or sees to the end of the container, answers later than a socket. */
+  private static final LinkOptions THROUGH_THE_ENGINE =
+      LinkOptions.DEFAULT.withConnect(Duration.ofSeconds(20)).withGreeting(Duration.ofSeconds(20));
+
   private final Engine engine;
   private final Ours ours;
   private final Keys keys;
@@ -132,7 +136,7 @@ final class Links implements AutoCloseable {
         .usage(inside -> new EngineUsage(engine, container, inside))
         .causeOfDeath(() -> causeOfDeath(container))
         .commandTimeout(timeout)
-        .options(LinkOptions.DEFAULT)
+        .options(sockets ? LinkOptions.DEFAULT : THROUGH_THE_ENGINE)
         .build();
   }
 
