@@ -22,11 +22,11 @@ class BenchTest {
     assertThat(call("bench").err())
         .isEqualTo(
             "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
-                + " soak\n");
+                + " soak, snapshot\n");
     assertThat(call("bench", "exce").err())
         .isEqualTo(
             "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"
-                + " files, flood, density, api, soak\n");
+                + " files, flood, density, api, soak, snapshot\n");
     assertThat(call("bench", "exec", "--against", "rwa").err())
         .contains("no comparator is named 'rwa'; did you mean raw?");
     assertThat(call("bench", "exec", "--provider", "fkae").err())
@@ -120,6 +120,6 @@ class BenchTest {
         new CommandLineFixture(folder.resolve("data"), new MemoryProviderFactory())
             .call("bench", "create", "memory", "--against", "raw", "--n", "2");
     assertThat(called.code()).isZero();
-    assertThat(called.out()).contains("create     memory", "destroy    memory");
+    assertThat(called.out()).contains("create               memory", "destroy              memory");
   }
 }

@@ -88,6 +88,8 @@ class SpecDocumentTest {
                 0,
                 "autoResume",
                 true,
+                "whenIdle",
+                "pause",
                 "resources",
                 Map.of(
                     "cpu", 0.5,
@@ -140,6 +142,7 @@ class SpecDocumentTest {
                 .ttl(Duration.ofMinutes(10))
                 .linger(Duration.ZERO)
                 .autoResume(true)
+                .whenIdle(WhenIdle.PAUSE)
                 .limits(
                     new ResourceLimits(
                         0.5, 256, 512, 64, 10, 20, Optional.of(Duration.ofSeconds(30))))
@@ -227,7 +230,7 @@ class SpecDocumentTest {
         wrong(
             "require.capabilities[1]",
             "must be one of attaching, terminals, watching, port-dialing, usage-reporting, pausing,"
-                + " renewing: pause",
+                + " renewing, snapshotting: pause",
             "require",
             Map.of("capabilities", List.of("pausing", "pause"))),
         wrong(
@@ -291,6 +294,7 @@ class SpecDocumentTest {
         wrong("ttlSeconds", "is out of range", "ttlSeconds", new BigDecimal("1e999999999")),
         wrong("lingerSeconds", "must be 0 to 3650 days", "lingerSeconds", -1),
         wrong("autoResume", "must be true or false", "autoResume", "yes"),
+        wrong("whenIdle", "must be one of destroy, pause, stop", "whenIdle", "sleep"),
         wrong("resources", "must be an object, not a number", "resources", 4),
         wrong("resources.cpu", "must be more than 0", "resources", Map.of("cpu", 0)),
         wrong(
