@@ -27,7 +27,8 @@ class CapabilityTest {
             "port-dialing",
             "usage-reporting",
             "pausing",
-            "renewing");
+            "renewing",
+            "snapshotting");
   }
 
   @Test
