@@ -32,8 +32,7 @@ record HostImages(ImageStore store) implements Images {
     return add(name, ImageSource.reference(source), replace, progress);
   }
 
-  private Stored add(
-      String name, ImageSource source, boolean replace, Consumer<String> progress) {
+  private Stored add(String name, ImageSource source, boolean replace, Consumer<String> progress) {
     return stored(
         store.add(name, source, new ImageStore.Adding(Limits.DEFAULT, replace, progress)));
   }

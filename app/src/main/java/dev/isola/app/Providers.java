@@ -1,12 +1,12 @@
 package dev.isola.app;
 
-import dev.isola.spi.spec.NearMiss;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.NearMiss;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -46,9 +46,7 @@ class BatchTest {
   }
 
   private static List<Boolean> oks(Client.Answer answer) {
-    return answer.list("results").stream()
-        .map(one -> Boolean.TRUE.equals(one.get("ok")))
-        .toList();
+    return answer.list("results").stream().map(one -> Boolean.TRUE.equals(one.get("ok"))).toList();
   }
 
   @Test
@@ -92,8 +90,7 @@ class BatchTest {
         .satisfies(problem -> assertThat(problem.get("code")).isEqualTo("FILE_NOT_FOUND"));
     assertThat(client.get(files + "/stat?path=s/two").status()).isEqualTo(404);
     Client.Answer all =
-        client.post(
-            files + "/batch", "{\"keepGoing\":true,\"operations\":[" + operations + "]}");
+        client.post(files + "/batch", "{\"keepGoing\":true,\"operations\":[" + operations + "]}");
     assertThat(oks(all)).isEqualTo(List.of(true, false, true));
     assertThat(client.get(files + "/content?path=s/two").text()).isEqualTo("2");
   }

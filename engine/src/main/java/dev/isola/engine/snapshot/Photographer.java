@@ -70,7 +70,8 @@ final class Photographer {
     }
   }
 
-  private Result shot(Wanted wanted, Taking taking, Map<String, Taking.Held> before, long readBefore) {
+  private Result shot(
+      Wanted wanted, Taking taking, Map<String, Taking.Held> before, long readBefore) {
     try (Picture picture = pictures.take(wanted)) {
       Trees.Read read = Trees.read(progress.around(picture.archive()), taking, before);
       Taken taken = picture.taken();

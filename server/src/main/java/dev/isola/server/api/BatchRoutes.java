@@ -96,8 +96,7 @@ record BatchRoutes(Serving serving) {
     List<FileOperation> operations = new ArrayList<>();
     for (Object each : (List<?>) body.getOrDefault("operations", List.of())) {
       Map<?, ?> fields = (Map<?, ?>) each;
-      FileOperation operation =
-          new FileOperation("operations[" + operations.size() + "]", fields);
+      FileOperation operation = new FileOperation("operations[" + operations.size() + "]", fields);
       operation.check(problems);
       operations.add(operation);
     }

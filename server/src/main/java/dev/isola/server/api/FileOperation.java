@@ -97,8 +97,7 @@ record FileOperation(String place, Map<?, ?> fields) {
     }
     for (Map.Entry<?, ?> field : fields.entrySet()) {
       if (field.getValue() != null && !known.contains(String.valueOf(field.getKey()))) {
-        problems.add(
-            new Violation(place + "." + field.getKey(), "means nothing to " + verb()));
+        problems.add(new Violation(place + "." + field.getKey(), "means nothing to " + verb()));
       }
     }
     ModeBits.of(place + ".mode", fields.get("mode"));

@@ -34,8 +34,7 @@ record FileRoutes(Serving serving) {
   private static final String BYTES = "application/octet-stream";
   private static final int BUFFER = 64 * 1024;
   private static final int USUAL_LIST = 10_000;
-  static final Parameter PATH =
-      Parameter.query("path", Shapes.PATH, "inside the sandbox").needed();
+  static final Parameter PATH = Parameter.query("path", Shapes.PATH, "inside the sandbox").needed();
   private static final Parameter LIMIT =
       Parameter.query("limit", new Shape.Whole(1, 100_000), "how many; 10000 when absent");
   private static final Shape LIST =

@@ -17,7 +17,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The images of the installation. Who may add one decides what runs in other people's sandboxes. */
+/**
+ * The images of the installation. Who may add one decides what runs in other people's sandboxes.
+ */
 record ImageRoutes(Images images) {
   private static final String TEMPLATE = "/api/v1/images";
   private static final Shape NAME_SHAPE = new Shape.Filled(63);
@@ -62,9 +64,7 @@ record ImageRoutes(Images images) {
                 "Makes an image of a tar archive with a root file system (plain, gzip, zstd, xz,"
                     + " bzip2). It appears when it is whole.")
             .needs(Scope.ADMIN)
-            .takes(
-                NAME,
-                Parameter.query("replace", Shapes.FLAG, "one that has the name; false"))
+            .takes(NAME, Parameter.query("replace", Shapes.FLAG, "one that has the name; false"))
             .takes(new Body.Stream("application/x-tar"))
             .answers(Answer.json(200, IMAGE))
             .by(

@@ -36,8 +36,7 @@ public interface Images {
         }
 
         @Override
-        public Stored pull(
-            String name, String source, boolean replace, Consumer<String> progress) {
+        public Stored pull(String name, String source, boolean replace, Consumer<String> progress) {
           throw absent();
         }
 

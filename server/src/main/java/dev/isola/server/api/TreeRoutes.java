@@ -96,11 +96,7 @@ record TreeRoutes(Serving serving) {
             ? measured(files, path(exchange))
             : Map.of();
     FileRoutes.send(
-        exchange,
-        200,
-        TAR,
-        files.exportTree(path(exchange), exchange.queries("exclude")),
-        headers);
+        exchange, 200, TAR, files.exportTree(path(exchange), exchange.queries("exclude")), headers);
   }
 
   private static Map<String, String> measured(FileSystem files, String path) {
@@ -127,9 +123,7 @@ record TreeRoutes(Serving serving) {
         sse.send("done", Long.toString(archive.taken()), json(done));
       } catch (SandboxException e) {
         sse.send(
-            "problem",
-            Long.toString(archive.taken()),
-            Problem.of(e, exchange.requestId()).body());
+            "problem", Long.toString(archive.taken()), Problem.of(e, exchange.requestId()).body());
       }
     }
   }
