@@ -776,9 +776,13 @@ static void commands_are_held_while_a_picture_is_taken(void)
     builder_free(&b);
     CHECK(wait_for(both_are_there, a.folder, 5000));
     uint64_t held = 0;
-    long distance = distance_of_pair(&c, 1, &held);
-    CHECK_INT(0, held);
-    CHECK(distance > 1); /* the control: without being held it runs away under our hands */
+    long distance = 0;
+    /* The control: without being held it runs away under our hands, though not each time on a busy machine. */
+    for (int i = 0; i < 50 && distance <= 1; i++) {
+        distance = distance_of_pair(&c, 1, &held);
+        CHECK_INT(0, held);
+    }
+    CHECK(distance > 1);
     distance = distance_of_pair(&c, 1 | 2, &held);
     CHECK(distance == 0 || distance == 1);
     CHECK(held > 0);
