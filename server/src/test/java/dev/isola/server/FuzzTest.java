@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -75,6 +76,11 @@ class FuzzTest {
             new Client.Answer(open.status(), open.headers(), dev.isola.spi.Bytes.of(body));
         if (sent.operation().equals("createSandbox") && answer.status() < 300) {
           made.add(answer.field("id"));
+        }
+        if (sent.operation().equals("forkSandbox") && answer.status() < 300) {
+          answer.list("forks").stream()
+              .flatMap(fork -> Stream.ofNullable((Map<?, ?>) fork.get("sandbox")))
+              .forEach(sandbox -> made.add(String.valueOf(sandbox.get("id"))));
         }
         return wrong(answer);
       } catch (IOException | RuntimeException e) {

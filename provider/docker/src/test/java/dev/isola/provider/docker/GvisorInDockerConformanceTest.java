@@ -22,7 +22,7 @@ final class GvisorInDockerConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new DockerGvisorProviderFactory(),
         new ProviderConfig(Map.of("host", SharedEngine.host())),
-        new InstanceId("gvisorconformance"),
+        new InstanceId("gvisorindocker"),
         Scratch.make("isola").path()); // gVisor goes there as a user that the engine remaps
   }
 
