@@ -7,6 +7,7 @@ import dev.isola.conformance.check.EscapeChecks;
 import dev.isola.conformance.check.ExecChecks;
 import dev.isola.conformance.check.FileEscapeChecks;
 import dev.isola.conformance.check.FilesChecks;
+import dev.isola.conformance.check.ForkingChecks;
 import dev.isola.conformance.check.HonestyChecks;
 import dev.isola.conformance.check.IdempotencyChecks;
 import dev.isola.conformance.check.LifecycleChecks;
@@ -47,6 +48,7 @@ final class CheckClasses {
         new LimitsChecks(),
         new PausingChecks(),
         new SnapshotsChecks(),
+        new ForkingChecks(),
         new ErrorsChecks(),
         new EscapeChecks(),
         new RegressionsChecks());

@@ -16,15 +16,19 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Runs checks against one provider, one after the other, each with a deadline. */
 public final class Runner implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final String INTERRUPTED = "interrupted";
 
   private final ProviderUnderTest underTest;
   private final Provider provider;
   private final LeakWatch leaks;
   private final Map<String, Boolean> tools = new ConcurrentHashMap<>();
+  private volatile @Nullable Thread checking;
+  private volatile boolean stopped;
 
   public Runner(ProviderUnderTest underTest, LeakWatch leaks) {
     this.underTest = underTest;
@@ -43,7 +47,22 @@ public final class Runner implements AutoCloseable {
     return new ProviderResult(underTest.name(), results);
   }
 
+  /** Interrupts the check that is run, and runs none of those that follow. Does not wait. */
+  public void stop() {
+    stopped = true;
+    interrupt(checking);
+  }
+
+  private static void interrupt(@Nullable Thread thread) {
+    if (thread != null) {
+      thread.interrupt();
+    }
+  }
+
   public CheckResult run(CheckCase check) {
+    if (stopped) {
+      return result(check, Outcome.NOT_RUN, INTERRUPTED);
+    }
     if (provider.health() instanceof Health.Unhealthy unhealthy) {
       return result(check, Outcome.NOT_RUN, "the provider is unhealthy: " + unhealthy.reason());
     }
@@ -53,6 +72,9 @@ public final class Runner implements AutoCloseable {
     }
     leaks.before();
     CheckResult result = attempt(check);
+    if (stopped) {
+      return result(check, Outcome.NOT_RUN, INTERRUPTED);
+    }
     Optional<String> leaked = leaks.after();
     return result.outcome() == Outcome.PASSED && leaked.isPresent()
         ? result(check, Outcome.FAILED, "left behind: " + leaked.get())
@@ -61,7 +83,12 @@ public final class Runner implements AutoCloseable {
 
   private CheckResult attempt(CheckCase check) {
     FutureTask<CheckResult> task = new FutureTask<>(() -> judge(check));
-    Thread thread = Thread.ofVirtual().name("check " + check.id()).start(task);
+    Thread thread = Thread.ofVirtual().name("check " + check.id()).unstarted(task);
+    checking = thread;
+    thread.start();
+    if (stopped) {
+      interrupt(thread); // told between the first look and now
+    }
     try {
       return task.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
@@ -72,7 +99,9 @@ public final class Runner implements AutoCloseable {
     } catch (InterruptedException e) {
       thread.interrupt();
       Thread.currentThread().interrupt();
-      return result(check, Outcome.NOT_RUN, "interrupted");
+      return result(check, Outcome.NOT_RUN, INTERRUPTED);
+    } finally {
+      checking = null;
     }
   }
 

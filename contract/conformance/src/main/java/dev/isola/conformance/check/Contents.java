@@ -4,13 +4,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
 import dev.isola.spi.file.ReadRange;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** What checks put into files, and how they look at what is there. */
@@ -75,6 +79,34 @@ final class Contents {
   static String below(String folder, String path) {
     int at = ("/" + path).indexOf("/" + folder + "/");
     return at < 0 ? path : path.substring(at + folder.length() + 1);
+  }
+
+  /** Describes everything beneath a folder, one line each, times and attributes included. */
+  static Map<String, String> described(FileSystem files, String folder) {
+    Map<String, String> lines = new TreeMap<>();
+    for (FileInfo entry : all(files.list(folder, 0))) {
+      boolean link = entry.type() == FileType.LINK;
+      int content = entry.type() == FileType.FILE ? Arrays.hashCode(bytes(files, entry.path())) : 0;
+      Map<String, String> attributes = new TreeMap<>();
+      if (!link) {
+        files
+            .attributes(entry.path())
+            .forEach((name, value) -> attributes.put(name, Arrays.toString(value.toArray())));
+      }
+      lines.put(
+          below(folder, entry.path()),
+          String.join(
+              " ",
+              entry.type().toString(),
+              link ? "" : Integer.toOctalString(entry.mode()),
+              Long.toString(entry.uid()),
+              Long.toString(entry.gid()),
+              entry.linkTarget().orElse(""),
+              link ? "" : entry.modifiedAt().toString(),
+              attributes.toString(),
+              Integer.toString(content)));
+    }
+    return lines;
   }
 
   /** A source that breaks after some bytes. */

@@ -242,6 +242,14 @@ public final class ExecChecks {
   }
 
   @Check("X4")
+  public void theWorkspaceIsTheUsersOwn(Subject s) {
+    needUsers(s);
+    Sandbox theirs = s.create(spec -> spec.user("12345"));
+    ExecResult result = theirs.run(Command.shell("id -u; echo mine > file; cat file"));
+    Expect.equal("12345\nmine\n", result.stdout().text(), "what its user can do there");
+  }
+
+  @Check("X4")
   public void unknownUserIsUserNotFound(Subject s) {
     needUsers(s);
     Command command = Command.argv("true").withUser("nobody-of-that-name");

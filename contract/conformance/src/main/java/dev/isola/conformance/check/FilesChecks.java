@@ -530,6 +530,44 @@ public final class FilesChecks {
   }
 
   @Check("F1")
+  public void whatIsMadeForSomebodyBelongsToHim(Subject s) {
+    if (!s.info().support().users()) {
+      throw s.notRun("the provider does not declare users");
+    }
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("locked", 0700);
+    long before = files.stat("locked").uid();
+    FileSystem theirs = files.madeFor("12345");
+    theirs.write("locked/a/file", Contents.of("x"), DEFAULT.inPlace());
+    theirs.makeFolder("locked/b/c", 0755);
+    for (String path : List.of("locked/a", "locked/a/file", "locked/b", "locked/b/c")) {
+      Expect.equal(12345L, files.stat(path).uid(), "the owner of " + path);
+    }
+    Expect.equal(before, theirs.stat("locked").uid(), "the owner of what was there before");
+    Expect.thrown(
+        "a file made for nobody",
+        () -> files.madeFor("nobody-of-that-name").writeText("locked/file", "x", UTF_8),
+        ErrorCode.USER_NOT_FOUND);
+  }
+
+  @Check("F2")
+  public void aLinkIsFollowedToItsEnd(Subject s) {
+    FileSystem files = s.sandbox().files();
+    files.writeText("folder/file", "12345", UTF_8);
+    files.makeLink("one", "folder/file");
+    files.makeLink("two", "one");
+    FileInfo end = files.follow("two");
+    Expect.equal(FileType.FILE, end.type(), "what the link leads to");
+    Expect.equal(5L, end.size(), "its size");
+    Expect.that(end.path().endsWith("/folder/file"), "it is told where it is: " + end.path());
+    Expect.equal("12345", Contents.text(files, end.path()), "what is there");
+    Expect.equal(FileType.FOLDER, files.follow("folder").type(), "a folder, followed");
+    files.makeLink("nowhere", "nothing");
+    Expect.thrown(
+        "a link that leads nowhere", () -> files.follow("nowhere"), ErrorCode.FILE_NOT_FOUND);
+  }
+
+  @Check("F1")
   public void writersOfOneFileDoNotMix(Subject s) {
     FileSystem files = s.sandbox().files();
     List<Thread> writers = new ArrayList<>();

@@ -303,11 +303,13 @@ public final class LifecycleChecks {
     Sandbox sandbox = s.create(spec -> spec.ttl(Duration.ofSeconds(1)));
     Expect.eventually(PATIENCE, "the sandbox ends at its ttl", () -> isGone(sandbox));
     Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it cannot be attached to");
-    Expect.that(
-        sighting(s.provider(), sandbox.id())
-            .filter(seen -> seen.state() == SandboxState.RUNNING)
-            .isEmpty(),
-        "the inventory does not show it as running");
+    Expect.eventually( // an engine notices a moment later
+        PATIENCE,
+        "the inventory does not show it as running",
+        () ->
+            sighting(s.provider(), sandbox.id())
+                .filter(seen -> seen.state() == SandboxState.RUNNING)
+                .isEmpty());
     s.provider().destroy(sandbox.id(), Destroy.NORMAL);
     expectNothingLeft(s, sandbox.id());
   }

@@ -20,7 +20,6 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
-import dev.isola.spi.file.FileType;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.WriteOptions;
 import java.io.IOException;
@@ -65,35 +64,6 @@ public final class SnapshotsChecks {
     return new Wanted(path, includes, excludes, 0, false);
   }
 
-  /** Describes everything beneath a folder, one line each, times and attributes included. */
-  private static Map<String, String> described(FileSystem files, String folder) {
-    Map<String, String> lines = new TreeMap<>();
-    for (FileInfo entry : Contents.all(files.list(folder, 0))) {
-      boolean link = entry.type() == FileType.LINK;
-      int content =
-          entry.type() == FileType.FILE ? Arrays.hashCode(Contents.bytes(files, entry.path())) : 0;
-      Map<String, String> attributes = new TreeMap<>();
-      if (!link) {
-        files
-            .attributes(entry.path())
-            .forEach((name, value) -> attributes.put(name, Arrays.toString(value.toArray())));
-      }
-      lines.put(
-          Contents.below(folder, entry.path()),
-          String.join(
-              " ",
-              entry.type().toString(),
-              link ? "" : Integer.toOctalString(entry.mode()),
-              Long.toString(entry.uid()),
-              Long.toString(entry.gid()),
-              entry.linkTarget().orElse(""),
-              link ? "" : entry.modifiedAt().toString(),
-              attributes.toString(),
-              Integer.toString(content)));
-    }
-    return lines;
-  }
-
   private static void furnish(FileSystem files) {
     files.write("tree/script", Contents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0755));
     files.write("tree/private", Contents.of("x"), WriteOptions.DEFAULT.withMode(0600));
@@ -110,12 +80,13 @@ public final class SnapshotsChecks {
   public void aPictureMakesTheSameTreeElsewhere(Subject s) {
     FileSystem files = s.sandbox().files();
     furnish(files);
-    Map<String, String> before = described(files, "tree");
+    Map<String, String> before = Contents.described(files, "tree");
     Sandbox other = s.create(spec -> spec);
     restore(other, "copy", take(s.sandbox(), Wanted.of("tree")).archive());
     Expect.equal(13, before.size(), "the number of entries");
-    Expect.equal(before, described(other.files(), "copy"), "the tree in the other sandbox");
-    Expect.equal(before, described(files, "tree"), "the tree that was taken, afterwards");
+    Expect.equal(
+        before, Contents.described(other.files(), "copy"), "the tree in the other sandbox");
+    Expect.equal(before, Contents.described(files, "tree"), "the tree that was taken, afterwards");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)

@@ -19,7 +19,8 @@ public sealed interface Capability
         UsageReporting,
         Pausing,
         Renewing,
-        Snapshotting {
+        Snapshotting,
+        Forking {
 
   /** Returns all capabilities there are. */
   static List<Class<? extends Capability>> all() {
@@ -31,7 +32,8 @@ public sealed interface Capability
         UsageReporting.class,
         Pausing.class,
         Renewing.class,
-        Snapshotting.class);
+        Snapshotting.class,
+        Forking.class);
   }
 
   /** Returns the name used in reports and errors: {@code port-dialing} for {@link PortDialing}. */

@@ -9,7 +9,9 @@ import java.util.Optional;
  *
  * @param firstOffset the oldest output that can still be read
  * @param endOffset where the output ends for now
+ * @param takesInput whether it was started with input, and nobody has closed that yet
  * @param exit empty while it runs
+ * @param endedAt empty while it runs
  */
 public record ExecutionInfo(
     ExecutionId id,
@@ -22,7 +24,9 @@ public record ExecutionInfo(
     Optional<TerminalSize> terminal,
     long firstOffset,
     long endOffset,
-    Optional<Exit> exit) {
+    boolean takesInput,
+    Optional<Exit> exit,
+    Optional<Instant> endedAt) {
 
   public ExecutionInfo {
     argv = List.copyOf(argv);

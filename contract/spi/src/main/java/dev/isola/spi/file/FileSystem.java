@@ -26,6 +26,13 @@ import java.util.stream.Stream;
 public interface FileSystem {
 
   /**
+   * Returns the same files for who administers the sandbox in somebody's name: calls have all the
+   * rights there are, whoever its user is, and what they make or write belongs to {@code owner}. A
+   * call that makes something throws {@code USER_NOT_FOUND} when there is no such user.
+   */
+  FileSystem madeFor(String owner);
+
+  /**
    * Opens a regular file for reading. The caller closes the stream; closing early costs nothing.
    */
   InputStream read(String path, ReadRange range);
@@ -41,6 +48,9 @@ public interface FileSystem {
 
   /** Describes what {@code path} names; a link itself, not what it points to. */
   FileInfo stat(String path);
+
+  /** Describes what {@code path} leads to, through all links; its path is where that is. */
+  FileInfo follow(String path);
 
   /**
    * Lists a folder, {@code depth} levels deep (1 is its own entries, 0 is everything beneath).

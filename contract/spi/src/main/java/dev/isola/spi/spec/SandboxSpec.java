@@ -33,8 +33,11 @@ import org.jspecify.annotations.Nullable;
  * @param ttl after which it ends by itself; empty for no end
  * @param linger how long it goes on when its owner's connection is lost: empty until the ttl (the
  *     owner comes back), zero not at all (it belongs to one short-lived caller)
- * @param autoResume whether traffic to one of its ports wakes it when it is paused
- * @param whenIdle what becomes of it when nobody has used it for its idle time
+ * @param autoResume whether traffic to one of its ports wakes it when it is paused, and any request
+ *     when it is kept beyond its time
+ * @param whenIdle what becomes of it when nobody has used it for its idle time; the next request
+ *     wakes it
+ * @param whenExpired what becomes of it when its ttl is over; it begins anew when it is resumed
  * @param gpus how many are needed
  * @param require what the provider must be and do
  */
@@ -54,7 +57,8 @@ public record SandboxSpec(
     Optional<Duration> ttl,
     Optional<Duration> linger,
     boolean autoResume,
-    WhenIdle whenIdle,
+    WhenOver whenIdle,
+    WhenOver whenExpired,
     ResourceLimits limits,
     Network network,
     ContainerType containerType,
@@ -102,6 +106,7 @@ public record SandboxSpec(
     builder.linger = linger.orElse(null);
     builder.autoResume = autoResume;
     builder.whenIdle = whenIdle;
+    builder.whenExpired = whenExpired;
     builder.limits = limits;
     builder.network = network;
     builder.containerType = containerType;
@@ -127,7 +132,8 @@ public record SandboxSpec(
     private @Nullable Duration ttl;
     private @Nullable Duration linger;
     private boolean autoResume;
-    private WhenIdle whenIdle = WhenIdle.DESTROY;
+    private WhenOver whenIdle = WhenOver.DESTROY;
+    private WhenOver whenExpired = WhenOver.DESTROY;
     private ResourceLimits limits = ResourceLimits.DEFAULT;
     private Network network = Network.DEFAULT;
     private ContainerType containerType = ContainerType.AGENT_WORKSPACE;
@@ -194,6 +200,13 @@ public record SandboxSpec(
       return this;
     }
 
+    /** Takes back what happens when it is made for the first time. */
+    public Builder nothingAtFirst() {
+      seedFiles.clear();
+      init = null;
+      return this;
+    }
+
     public Builder startupTimeout(Duration timeout) {
       startupTimeout = timeout;
       return this;
@@ -219,8 +232,13 @@ public record SandboxSpec(
       return this;
     }
 
-    public Builder whenIdle(WhenIdle what) {
+    public Builder whenIdle(WhenOver what) {
       whenIdle = what;
+      return this;
+    }
+
+    public Builder whenExpired(WhenOver what) {
+      whenExpired = what;
       return this;
     }
 
@@ -279,6 +297,7 @@ public record SandboxSpec(
           Optional.ofNullable(linger),
           autoResume,
           whenIdle,
+          whenExpired,
           limits,
           network,
           containerType,

@@ -48,7 +48,8 @@ import org.jspecify.annotations.Nullable;
  *   "ttlSeconds": 600,
  *   "lingerSeconds": 30,
  *   "autoResume": false,                   // traffic to a port wakes it when it is paused
- *   "whenIdle": "destroy",                 // or pause, stop: the next request wakes it
+ *   "whenIdle": "destroy",                 // or pause, stop, snapshot: the next request wakes it
+ *   "whenExpired": "destroy",              // or the same; resume wakes it, with autoResume a request
  *   "resources": {"cpu": 0.5, "memory": 1024, "disk": 10240, "fileDescriptors": 1024, "processes": 100,
  *                 "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
  *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000]},
@@ -95,6 +96,7 @@ public final class SpecDocument {
               "lingerSeconds",
               "autoResume",
               "whenIdle",
+              "whenExpired",
               "resources",
               "network",
               "containerType",
@@ -199,7 +201,8 @@ public final class SpecDocument {
     in.field(in::asSeconds, "ttlSeconds").ifPresent(spec::ttl);
     in.field(in::asSeconds, "lingerSeconds").ifPresent(spec::linger);
     in.field(in::asFlag, "autoResume").ifPresent(spec::autoResume);
-    in.field(in.asOneOf(WhenIdle.class), "whenIdle").ifPresent(spec::whenIdle);
+    in.field(in.asOneOf(WhenOver.class), "whenIdle").ifPresent(spec::whenIdle);
+    in.field(in.asOneOf(WhenOver.class), "whenExpired").ifPresent(spec::whenExpired);
     in.object("resources").map(SpecDocument::limits).ifPresent(spec::limits);
     in.object("network").map(SpecDocument::network).ifPresent(spec::network);
     in.field(in.asOneOf(ContainerType.class), "containerType", "container_type")

@@ -38,6 +38,7 @@ final class SpecDocumentWriter {
     spec.linger().ifPresent(linger -> document.put("lingerSeconds", count(linger, SECOND)));
     document.put("autoResume", spec.autoResume());
     document.put("whenIdle", name(spec.whenIdle()));
+    document.put("whenExpired", name(spec.whenExpired()));
     document.put("resources", limits(spec.limits()));
     document.put("network", network(spec.network()));
     document.put("containerType", name(spec.containerType()));

@@ -28,7 +28,8 @@ class CapabilityTest {
             "usage-reporting",
             "pausing",
             "renewing",
-            "snapshotting");
+            "snapshotting",
+            "forking");
   }
 
   @Test

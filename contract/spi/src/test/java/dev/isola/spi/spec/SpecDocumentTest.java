@@ -90,6 +90,8 @@ class SpecDocumentTest {
                 true,
                 "whenIdle",
                 "pause",
+                "whenExpired",
+                "snapshot",
                 "resources",
                 Map.of(
                     "cpu", 0.5,
@@ -142,7 +144,8 @@ class SpecDocumentTest {
                 .ttl(Duration.ofMinutes(10))
                 .linger(Duration.ZERO)
                 .autoResume(true)
-                .whenIdle(WhenIdle.PAUSE)
+                .whenIdle(WhenOver.PAUSE)
+                .whenExpired(WhenOver.SNAPSHOT)
                 .limits(
                     new ResourceLimits(
                         0.5, 256, 512, 64, 10, 20, Optional.of(Duration.ofSeconds(30))))
@@ -230,7 +233,7 @@ class SpecDocumentTest {
         wrong(
             "require.capabilities[1]",
             "must be one of attaching, terminals, watching, port-dialing, usage-reporting, pausing,"
-                + " renewing, snapshotting: pause",
+                + " renewing, snapshotting, forking: pause",
             "require",
             Map.of("capabilities", List.of("pausing", "pause"))),
         wrong(
@@ -294,7 +297,9 @@ class SpecDocumentTest {
         wrong("ttlSeconds", "is out of range", "ttlSeconds", new BigDecimal("1e999999999")),
         wrong("lingerSeconds", "must be 0 to 3650 days", "lingerSeconds", -1),
         wrong("autoResume", "must be true or false", "autoResume", "yes"),
-        wrong("whenIdle", "must be one of destroy, pause, stop", "whenIdle", "sleep"),
+        wrong("whenIdle", "must be one of destroy, pause, stop, snapshot", "whenIdle", "sleep"),
+        wrong(
+            "whenExpired", "must be one of destroy, pause, stop, snapshot", "whenExpired", "sleep"),
         wrong("resources", "must be an object, not a number", "resources", 4),
         wrong("resources.cpu", "must be more than 0", "resources", Map.of("cpu", 0)),
         wrong(

@@ -1,0 +1,273 @@
+package dev.isola.conformance.check;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Forking.Origin;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Snapshotting.Picture;
+import dev.isola.spi.capability.Snapshotting.Wanted;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.Watch;
+import dev.isola.spi.file.WriteOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Checks of sandboxes that begin with the files of another. */
+public final class ForkingChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private static Origin freeze(Sandbox sandbox) {
+    return sandbox.as(Forking.class).orElseThrow().freeze();
+  }
+
+  private static Sandbox fork(Subject s, Origin origin) {
+    return origin.create(s.spec().build());
+  }
+
+  private static Sandbox fork(Subject s, Sandbox source) {
+    try (Origin origin = freeze(source)) {
+      return fork(s, origin);
+    }
+  }
+
+  private static String said(Sandbox sandbox, String shell) {
+    ExecResult result = sandbox.run(Command.shell(shell));
+    Expect.that(
+        result.succeeded(),
+        "'" + shell + "' succeeds, but " + result.exit() + " " + result.stderr().text());
+    return result.stdout().text();
+  }
+
+  private static Map<String, String> all(Sandbox sandbox) {
+    return Contents.described(sandbox.files(), ".");
+  }
+
+  private static Map<String, String> furnish(Sandbox sandbox) {
+    FileSystem files = sandbox.files();
+    files.writeText("a/b/file", "one\n", UTF_8);
+    files.writeText("gone", "two\n", UTF_8);
+    files.writeText("moved", "three\n", UTF_8);
+    files.write("a/run", Contents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0750));
+    files.makeFolder("a/empty", 0700);
+    files.makeLink("link", "a/b/file");
+    return all(sandbox);
+  }
+
+  /** Everything that can be done to files that are there. */
+  private static void change(Sandbox sandbox) {
+    FileSystem files = sandbox.files();
+    said(sandbox, "echo more >> a/b/file; rm gone; echo new > a/new");
+    files.move("moved", "there", false);
+    files.changeMode("a/run", 0600);
+    files.remove("a/empty", true);
+    files.remove("link", false);
+    files.writeText("link", "a link no more", UTF_8);
+    files.writeText("gone/now/a/folder", "x", UTF_8);
+  }
+
+  @Check(value = "N4", needs = Forking.class)
+  public void forksBeginWithTheFilesOfTheMoment(Subject s) {
+    Map<String, String> before = furnish(s.sandbox());
+    try (Origin origin = freeze(s.sandbox())) {
+      said(s.sandbox(), "echo later > later; rm gone; echo changed > a/b/file");
+      Sandbox one = fork(s, origin);
+      Sandbox two = fork(s, origin);
+      Expect.equal(before, all(one), "the files of the first fork");
+      Expect.equal(before, all(two), "the files of the second");
+      Expect.equal("later\nchanged\n", said(s.sandbox(), "cat later a/b/file"), "the source's");
+    }
+  }
+
+  @Check(value = "N4", needs = Forking.class)
+  public void nobodySeesWhatOthersWriteLater(Subject s) {
+    Map<String, String> before = furnish(s.sandbox());
+    Sandbox untouched;
+    Sandbox changed;
+    try (Origin origin = freeze(s.sandbox())) {
+      untouched = fork(s, origin);
+      changed = fork(s, origin);
+    }
+    change(changed);
+    Expect.equal(before, all(untouched), "the other fork's files");
+    Expect.equal(before, all(s.sandbox()), "the source's files");
+    Expect.equal("one\nmore\nnew\n", said(changed, "cat a/b/file a/new"), "its own");
+    change(s.sandbox());
+    Expect.equal(before, all(untouched), "the other fork's files after the source's turn");
+    Expect.equal(
+        Contents.names(changed.files(), "."),
+        Contents.names(s.sandbox().files(), "."),
+        "the same change has the same end");
+  }
+
+  @Check(value = "N4", needs = Forking.class)
+  public void forksOutliveTheSourceAndOneAnother(Subject s) {
+    Map<String, String> before = furnish(s.sandbox());
+    Sandbox one;
+    Sandbox two;
+    try (Origin origin = freeze(s.sandbox())) {
+      one = fork(s, origin);
+      s.provider().destroy(s.sandbox().id(), Destroy.FORCE);
+      two = fork(s, origin);
+    }
+    Expect.equal(before, all(two), "the files of a fork whose source was gone");
+    s.provider().destroy(one.id(), Destroy.FORCE);
+    Expect.equal(before, all(two), "its files when the other fork is gone");
+    said(two, "echo own > own");
+    Sandbox three = fork(s, two);
+    s.provider().destroy(two.id(), Destroy.FORCE);
+    Expect.equal("own\none\n", said(three, "cat own a/b/file"), "the files of a fork's fork");
+  }
+
+  @Check(value = "N4", needs = Forking.class)
+  public void sourceOutlivesItsForks(Subject s) {
+    said(s.sandbox(), "echo 0 > count");
+    for (int i = 1; i <= 12; i++) { // more often than anybody would stack
+      Sandbox fork;
+      try (Origin origin = freeze(s.sandbox())) {
+        fork = fork(s, origin);
+      } catch (Conflict tooDeep) {
+        Expect.that(i > 4, "a fork of a fork of a fork is made without a copy");
+        break;
+      }
+      Expect.equal(i - 1 + "\n", said(fork, "cat count"), "what fork " + i + " has");
+      s.provider().destroy(fork.id(), Destroy.FORCE);
+      said(s.sandbox(), "echo " + i + " > count; echo x > file" + i);
+      Expect.equal(i + "\n", said(s.sandbox(), "cat count"), "what the source has");
+    }
+  }
+
+  @Check(value = "N4", needs = Forking.class)
+  public void commandsElsewhereDoNotMatter(Subject s) {
+    said(s.sandbox(), "echo here > file");
+    try (Execution running =
+        s.sandbox().start(Command.shell("cd / && >/tmp/left; exec sleep 60"))) {
+      Expect.eventually(
+          PATIENCE, "the command leaves", () -> s.sandbox().files().exists("/tmp/left"));
+      Expect.equal("here\n", said(fork(s, s.sandbox()), "cat file"), "what the fork has");
+      Expect.that(running.await(Duration.ofMillis(1)).isEmpty(), "the command still runs");
+      running.kill();
+    }
+  }
+
+  /** Whether it is refused or not: who has a file open goes on, and so does the sandbox. */
+  @Check(value = "N4", needs = Forking.class)
+  public void whatUsesTheWorkspaceIsNotDisturbed(Subject s) {
+    for (String use :
+        List.of(
+            "while echo x >> log; do sleep 0.05; done", // a folder to work in
+            "exec 3>>log; cd /; while echo x >&3; do sleep 0.05; done")) { // a file to write
+      Execution running = s.sandbox().start(Command.shell(use));
+      awaitGrowth(s);
+      try (Origin origin = freeze(s.sandbox())) {
+        String begun = said(fork(s, origin), "wc -c < log");
+        awaitGrowth(s);
+        Expect.equal(begun, said(fork(s, origin), "wc -c < log"), "what a later fork has");
+      } catch (Conflict used) {
+        awaitGrowth(s);
+      }
+      running.kill();
+      running.await(PATIENCE);
+      said(s.sandbox(), "rm log; echo good > written");
+      Expect.equal("good\n", said(fork(s, s.sandbox()), "cat written"), "a fork afterwards");
+    }
+  }
+
+  private static void awaitGrowth(Subject s) {
+    FileSystem files = s.sandbox().files();
+    Expect.eventually(PATIENCE, "the command begins", () -> files.exists("log"));
+    long now = files.stat("log").size();
+    Expect.eventually(PATIENCE, "the command goes on", () -> files.stat("log").size() > now);
+  }
+
+  @Check(
+      value = "N4",
+      needs = {Forking.class, Pausing.class})
+  public void filesAreKeptWhenItIsStoppedAndBootedAgain(Subject s) {
+    furnish(s.sandbox());
+    Sandbox fork = fork(s, s.sandbox());
+    for (Sandbox one : List.of(s.sandbox(), fork)) {
+      Pausing pausing = one.as(Pausing.class).orElseThrow();
+      if (!pausing.kinds().contains(PauseKind.FILESYSTEM)) {
+        throw s.notRun("it cannot be paused to the file system");
+      }
+      said(one, "echo " + one.id() + " > name; rm gone");
+      Map<String, String> before = all(one);
+      pausing.pause(PauseKind.FILESYSTEM);
+      pausing.resume();
+      Expect.equal(before, all(one), "the files after it was booted again");
+    }
+  }
+
+  @Check(
+      value = "N4",
+      needs = {Forking.class, Snapshotting.class})
+  public void picturesShowAllOfAForksFiles(Subject s) {
+    furnish(s.sandbox());
+    Sandbox fork = fork(s, s.sandbox());
+    said(fork, "rm gone; echo new > new");
+    for (Sandbox one : List.of(fork, s.sandbox())) {
+      Sandbox copy = s.create(spec -> spec);
+      try (Picture picture = one.as(Snapshotting.class).orElseThrow().take(Wanted.of("."))) {
+        copy.as(Snapshotting.class)
+            .orElseThrow()
+            .restore(".", picture.archive(), TreeLimits.DEFAULT);
+      }
+      Expect.equal(all(one).keySet(), all(copy).keySet(), "what was taken");
+    }
+  }
+
+  @Check(
+      value = "N4",
+      needs = {Forking.class, Watching.class})
+  public void changesInForksAreSeen(Subject s) {
+    furnish(s.sandbox());
+    Sandbox fork = fork(s, s.sandbox());
+    for (Sandbox one : List.of(fork, s.sandbox())) {
+      List<String> seen = new ArrayList<>();
+      try (Watch watch = one.as(Watching.class).orElseThrow().watch("a", true)) {
+        said(one, "echo more >> a/b/file");
+        Expect.eventually(
+            PATIENCE,
+            "the change is told",
+            () -> {
+              watch.next(Duration.ofMillis(100)).ifPresent(event -> seen.add(event.toString()));
+              return seen.stream().anyMatch(event -> event.contains("file"));
+            });
+      }
+    }
+  }
+
+  @Check(
+      value = "N4",
+      needs = {Forking.class, UsageReporting.class})
+  public void whatAForkBeganWithCountsAsItsOwn(Subject s) {
+    s.sandbox()
+        .files()
+        .write("large", Contents.of(Contents.random(3_000_000, 4)), WriteOptions.DEFAULT);
+    Sandbox fork = fork(s, s.sandbox());
+    long used = fork.as(UsageReporting.class).orElseThrow().usage().diskBytes().orElse(3_000_000);
+    Expect.that(used >= 3_000_000, "3 MB that a fork began with are counted, not " + used);
+    Expect.equal("", said(fork, "rm large"), "removing it");
+    Expect.that(
+        fork.as(UsageReporting.class).orElseThrow().usage().diskBytes().orElse(0) < 3_000_000,
+        "what was removed does not count");
+    fork.files().writeText("after", "x", UTF_8);
+  }
+}
