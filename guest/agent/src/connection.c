@@ -116,6 +116,7 @@ void connection_let_go(void)
     if (server && server->outbox.held) {
         server->outbox.held = false;
         if (!server->dead && !sent(server, outbox_flush(&server->outbox))) send_failed();
+        streams_wake_senders();     /* when all of it is out, the loop will not be told that there is room */
     }
     pthread_mutex_unlock(&stream_lock);
 }

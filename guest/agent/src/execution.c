@@ -16,8 +16,10 @@
 
 enum {
     RUNNING_MAX = 4096,
-    ENDED_MAX = 64,
-    ENDED_JOURNAL = 16 << 20,
+    ENDED_MAX = 64,                  /* how many that ended stay, */
+    ENDED_LATELY_MS = 30000,         /* beside all that ended so lately, */
+    ENDED_MOST = 256,                /* but never more than this */
+    ENDED_JOURNAL = 16 << 20,        /* what all of them keep of their output */
     JOURNAL_DEFAULT = 1 << 20,
     JOURNAL_MAX = 16 << 20,
     JOURNAL_MIN = 16 << 10,
@@ -117,12 +119,21 @@ void executions_tidy(void)
             ended++;
             kept += e->journal.kept;
         }
+    uint64_t now = now_ns();
     for (struct execution *e = executions; e && (ended > ENDED_MAX || kept > ENDED_JOURNAL);) {
         struct execution *next = e->next;
         if (e->finished && !e->attachments && !outputs_open(e) && e->control.fd < 0) {
-            ended--;
-            kept -= e->journal.kept;
-            forget(e);
+            bool lately = now - e->ended_ns < ENDED_LATELY_MS * MS;
+            if (kept > ENDED_JOURNAL) {
+                kept -= e->journal.kept;
+                journal_trim(&e->journal, 0);
+                kept += e->journal.kept;
+            }
+            if (ended > ENDED_MOST || (ended > ENDED_MAX && !lately)) {
+                ended--;
+                kept -= e->journal.kept;
+                forget(e);
+            }
         }
         e = next;
     }

@@ -19,6 +19,7 @@ static void build_item(const struct execution *e, struct builder *b)
         build_u64(b, T_COLS, e->columns);
         build_u64(b, T_ROWS, e->rows);
     }
+    if (e->input.fd < 0 || e->input_eof) build_u64(b, T_NO_STDIN, 1);
     if (e->finished) build_exit(e, b);
     /* The words of the command may be long; an item is not. */
     size_t position = 0;

@@ -49,7 +49,7 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
     if (!p.leaf[0]) {
         errno = EEXIST;
     } else {
-        done = mkdirat(p.folder, p.leaf, mode & 0777) == 0;
+        done = mkdirat(p.folder, p.leaf, mode & 0777) == 0 && user_give(p.folder, p.leaf);
         if (!done && errno == EEXIST && parents) {
             done = is_folder(path);
             errno = EEXIST;
@@ -84,7 +84,7 @@ static void symlink_path(struct stream *s, struct fields f, const char *path)
         answer_error(s, errno, path);
     } else {
         errno = EEXIST;
-        answer(s, p.leaf[0] && symlinkat(target, p.folder, p.leaf) == 0, path);
+        answer(s, p.leaf[0] && symlinkat(target, p.folder, p.leaf) == 0 && user_give(p.folder, p.leaf), path);
         place_close(&p);
     }
     free(target);

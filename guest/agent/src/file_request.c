@@ -27,21 +27,44 @@ static bool rights_take(struct stream *s, const char *name)
     return true;
 }
 
+/* True when what is made belongs to whom HEIR names, if it does; otherwise the stream has ended. */
+static bool heir_take(const struct request *r)
+{
+    char *name = fields_text(r->fields, T_HEIR);
+    struct user u;
+    bool good = false;
+    if (name && !user_find(name, &u)) {
+        stream_error(r->stream, E_NO_SUCH_USER, 0, "no such user: %s", name);
+    } else if (name && geteuid() != 0 && u.uid != geteuid()) {
+        stream_error(r->stream, E_DENIED, EPERM, "the agent is not root and cannot give files to another user: %s",
+            name);
+    } else {
+        user_make_for(name ? &u : NULL);
+        good = true;
+    }
+    free(name);
+    return good;
+}
+
 void file_operation(const struct request *r, file_work *work)
 {
     char *path = fields_text(r->fields, T_PATH);
     char *named = fields_text(r->fields, T_USER);
-    const char *user = named ? named : file_view.user;
+    /* Who makes things for others administers the sandbox, and is not its user unless it says so. */
+    const char *user = named || fields_has(r->fields, T_HEIR) ? named : file_view.user;
     if (!path) {
         stream_error(r->stream, E_INVALID, 0, "PATH is missing or contains a NUL");
     } else if (!named && fields_has(r->fields, T_USER)) {
         stream_error(r->stream, E_INVALID, 0, "USER contains a NUL");
+    } else if (!heir_take(r)) {
+        /* the stream has ended */
     } else if (!user) {
         work(r->stream, r->fields, path);
     } else if (rights_take(r->stream, user)) {
         work(r->stream, r->fields, path);
         user_return();
     }
+    user_make_for(NULL);
     free(named);
     free(path);
 }

@@ -39,16 +39,18 @@ void build_stat(struct builder *b, const char *path, const struct stat *st, cons
 
 static void stat_path(struct stream *s, struct fields f, const char *path)
 {
-    int follow = fields_u64(f, T_FOLLOW, 0) ? 0 : O_NOFOLLOW;
-    int fd = path_open(path, O_PATH | follow);
+    bool follow = fields_u64(f, T_FOLLOW, 0);
+    int fd = path_open(path, follow ? O_PATH : O_PATH | O_NOFOLLOW);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0) {
         answer_error(s, errno, path);
     } else {
-        char target[PATH_MAX];
+        char target[PATH_MAX], real[PATH_MAX];
         bool link = S_ISLNK(st.st_mode) && link_text(fd, "", target, sizeof target);
         struct builder b = { 0 };
-        build_stat(&b, path, &st, link ? target : NULL);
+        if (follow)
+            path_of(fd, path, real, sizeof real);
+        build_stat(&b, follow ? real : path, &st, link ? target : NULL);
         stream_end(s, &b);
         builder_free(&b);
     }

@@ -9,6 +9,7 @@
 #include "file_temp.h"
 #include "operations.h"
 #include "path.h"
+#include "user.h"
 
 struct upload {
     struct stream *s;
@@ -135,7 +136,7 @@ static void write_atomic(const struct upload *u, const struct place *p)
         /* The owner first: changing it takes setuid bits away. Only root can give files away, so best effort. */
         if (exists && fchown(t.fd, before.st_uid, before.st_gid) < 0)
             mode &= 0777;
-        if (fchmod(t.fd, mode) < 0 || ((u->flags & WRITE_SYNC) && fsync(t.fd) < 0)
+        if (!user_give(t.fd, "") || fchmod(t.fd, mode) < 0 || ((u->flags & WRITE_SYNC) && fsync(t.fd) < 0)
                 || !temp_place(&t, p->leaf, !(u->flags & WRITE_NEW))
                 || ((u->flags & WRITE_SYNC) && !sync_both(t.fd, p->folder))) {
             temp_drop(&t);
@@ -164,7 +165,7 @@ static void write_in_place(const struct upload *u, const struct place *p)
         answer_error(u->s, errno, u->path);
     else if (!S_ISREG(st.st_mode))
         stream_error(u->s, E_NOT_A_FILE, 0, "not a regular file: %s", u->path);
-    else if ((u->mode_given && fchmod(fd, u->mode) < 0)
+    else if (!user_give(fd, "") || (u->mode_given && fchmod(fd, u->mode) < 0)
             || (u->offset != UINT64_MAX && lseek(fd, (off_t) u->offset, SEEK_SET) < 0)
             || (u->offset == UINT64_MAX && !(u->flags & WRITE_APPEND) && ftruncate(fd, 0) < 0))
         answer_error(u->s, errno, u->path);

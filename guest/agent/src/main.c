@@ -31,6 +31,8 @@
 #include "relay.h"
 #include "sandbox_limits.h"
 #include "seal.h"
+#include "sudo.h"
+#include "user.h"
 
 const char agent_build[] = AGENT_BUILD;
 uint64_t agent_started_ns;
@@ -46,7 +48,7 @@ static void usage(void)
     fprintf(stderr, "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
                     "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
                     "                   [--memory-events-fd N] [--process-events-fd N] [--own-events]\n"
-                    "       isola-agent --probe-namespaces | --bridge SOCKET\n"
+                    "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo\n"
                     "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
@@ -73,6 +75,7 @@ static struct options parse(int count, char **words)
             o.own_events = true;
             continue;
         }
+        if (strcmp(word, "--sudo") == 0) exit(sudo_serve());
         if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();
         const char *value = words[++i];
@@ -134,6 +137,20 @@ static void see_files(const struct boot *b)
     file_view.root_fd = open(b->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     path_start_at(b->cwd);
     if (file_view.root_fd < 0) detach_failed("cannot open the workspace %s: %s", b->root, strerror(errno));
+}
+
+/* A folder that was made for the sandbox is its user's, who could not use it otherwise. */
+static void give_workspace(const struct boot *b)
+{
+    char *folder = b->user ? fields_text(b->fields, T_WORKSPACE) : NULL;
+    struct user u;
+    struct stat st;
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (fd >= 0 && geteuid() == 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && user_find(b->user, &u)
+            && fchown(fd, u.uid, u.gid) < 0)
+        detach_failed("cannot give %s to %s: %s", folder, b->user, strerror(errno));
+    if (fd >= 0) close(fd);
+    free(folder);
 }
 
 /* Many commands and deep trees need many descriptors; commands get back what the agent was given. */
@@ -223,6 +240,8 @@ static void report_ready(void)
 
 int main(int count, char **words)
 {
+    const char *called = count ? strrchr(words[0], '/') : NULL;
+    if (count && !strcmp(called ? called + 1 : words[0], "sudo")) return sudo_ask(count, words);
     struct options options = parse(count, words);
     static struct boot boot;
     const char *problem;
@@ -250,6 +269,7 @@ int main(int count, char **words)
     static struct execution_defaults defaults;
     defaults = (struct execution_defaults){boot.environment, boot.fields, take_descriptors()};
     executions_setup(&defaults);
+    give_workspace(&boot);
     hold_prepare();
     uint64_t seal = fields_u64(boot.fields, T_SECCOMP, 0);
     bool sealed = seal == 3 ? seccomp_hide_new() : !seal || (capabilities_seal() && seccomp_refuse(seal == 1));

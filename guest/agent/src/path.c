@@ -12,6 +12,7 @@
 
 #include "operations.h"
 #include "path_walk.h"
+#include "user.h"
 
 struct file_view file_view = { .root_fd = -1 };
 bool path_force_walk;
@@ -273,7 +274,8 @@ bool path_make_parents(const char *path, mode_t mode)
         struct place p;
         if (errno != ENOENT || !path_place(prefix, &p))
             return false;
-        bool made = p.leaf[0] && (mkdirat(p.folder, p.leaf, mode) == 0 || errno == EEXIST);
+        bool made = p.leaf[0]
+            && (mkdirat(p.folder, p.leaf, mode) == 0 ? user_give(p.folder, p.leaf) : errno == EEXIST);
         int saved = errno;
         place_close(&p);
         errno = saved;
@@ -313,6 +315,18 @@ int path_descend(int folder, const char *relative, mode_t make)
         errno = saved;
         current = next;
     }
+}
+
+void path_of(int fd, const char *given, char *out, size_t capacity)
+{
+    char name[40], real[PATH_MAX];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const char *where = link_text(AT_FDCWD, name, real, sizeof real) && real[0] == '/' ? real : given;
+    const char *rest = file_view.root_fd >= 0 ? after_prefix(where, file_view.root) : NULL;
+    if (rest && file_view.mount)
+        snprintf(out, capacity, "%s%s%s", file_view.mount, *rest ? "/" : "", rest);
+    else
+        snprintf(out, capacity, "%s", where);
 }
 
 bool link_text(int folder, const char *name, char *out, size_t capacity)

@@ -40,6 +40,9 @@ bool path_make_parents(const char *path, mode_t mode);
  */
 int path_descend(int folder, const char *relative, mode_t make);
 
+/* Where an open descriptor is, as a next call would name it; `given` where that cannot be told. */
+void path_of(int fd, const char *given, char *out, size_t capacity);
+
 /* The text of the link `name` in `folder` ("" when folder is the link itself), cut at capacity. False: errno. */
 bool link_text(int folder, const char *name, char *out, size_t capacity);
 

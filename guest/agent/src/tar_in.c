@@ -14,7 +14,7 @@
 #include "tar_name.h"
 #include "tar_reader.h"
 
-enum { KEEP_OWNERS = 1, OWNERS_IF_ALLOWED = 2, NO_MODE = 010000 };
+enum { KEEP_OWNERS = 1, OWNERS_IF_ALLOWED = 2, NO_MODE = 010000, BLOCK = 4096, LEAST_HOLE = 8 * BLOCK };
 
 static const uint64_t default_max_bytes = (uint64_t) 64 << 30, default_max_entries = 10000000;
 
@@ -111,6 +111,32 @@ static bool owner_set(struct tar_in *in, int folder, const char *name, const str
     return !in->foreign || (in->owners_if_allowed && (errno == EPERM || errno == EINVAL));
 }
 
+static size_t zeros(const uint8_t *data, size_t length)
+{
+    static const uint8_t nothing[BLOCK];
+    size_t found = 0;
+    while (length - found >= BLOCK && !memcmp(data + found, nothing, BLOCK))
+        found += BLOCK;
+    return found;
+}
+
+/* Writes what belongs at offset, which is where fd stands; a long row of zeros is left out, as a hole. */
+static bool write_but_holes(int fd, uint64_t offset, const uint8_t *data, size_t length)
+{
+    size_t written = 0, at = (size_t) (-offset % BLOCK);
+    while (at + LEAST_HOLE <= length) {
+        size_t hole = zeros(data + at, length - at);
+        if (hole < LEAST_HOLE) {
+            at += hole + BLOCK;
+            continue;
+        }
+        if (!write_all(fd, data + written, at - written) || lseek(fd, (off_t) hole, SEEK_CUR) < 0)
+            return false;
+        written = at += hole;
+    }
+    return write_all(fd, data + written, length - written);
+}
+
 static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
 {
     for (uint64_t left = e->size; left > 0;) {
@@ -118,10 +144,14 @@ static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
         size_t n = tar_reader_content(&in->reader, &data, left);
         if (n == 0)
             return content_failed(in, e->name);
-        if (!write_all(fd, data, n))
+        /* Only what is restored is known to have been made of holes and content alike. */
+        if (!(in->keep_owners ? write_but_holes(fd, e->size - left, data, n) : write_all(fd, data, n)))
             return entry_failed(in, e->name);
         left -= n;
     }
+    /* A hole at the end is none until something says how long the file is. */
+    if (in->keep_owners && e->size >= LEAST_HOLE && ftruncate(fd, (off_t) e->size) < 0)
+        return entry_failed(in, e->name);
     return true;
 }
 

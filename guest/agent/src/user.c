@@ -160,6 +160,17 @@ bool user_by_uid(uid_t uid, struct user *out)
     return true;
 }
 
+bool user_is_in(const struct user *u, const char *group)
+{
+    gid_t gid;
+    if (!group_find(group, &gid))
+        return false;
+    bool found = u->gid == gid;
+    for (int i = 0; i < u->group_count; i++)
+        found = found || u->groups[i] == gid;
+    return found;
+}
+
 bool user_find(const char *text, struct user *out)
 {
     char name[64];
@@ -315,4 +326,25 @@ void user_return(void)
     if (!identity_set(0, own_group) || syscall(SYS_setgroups, own_groups.count, own_groups.list) < 0)
         abort();
     errno = saved;
+}
+
+/* ---- making things for somebody ------------------------------------------------------------------------ */
+
+static _Thread_local struct { bool set; uid_t uid; gid_t gid; } heir;
+
+void user_make_for(const struct user *u)
+{
+    heir.set = u && geteuid() == 0;
+    if (heir.set) {
+        heir.uid = u->uid;
+        heir.gid = u->gid;
+    }
+}
+
+bool user_give(int folder, const char *name)
+{
+    if (!heir.set)
+        return true;
+    return *name ? fchownat(folder, name, heir.uid, heir.gid, AT_SYMLINK_NOFOLLOW) == 0
+                 : fchown(folder, heir.uid, heir.gid) == 0;
 }

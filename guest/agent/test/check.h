@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static int check_passed, check_failed;
-static bool check_now_failed, check_now_not_run;
+/* Weak: the files of one test program share them. */
+__attribute__((weak)) int check_passed, check_failed;
+__attribute__((weak)) bool check_now_failed, check_now_not_run;
 
 #define CHECK(condition) do { \
         if (!(condition)) { \

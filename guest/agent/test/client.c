@@ -230,7 +230,7 @@ static void keep(struct outcome *o, int channel, const uint8_t *bytes, size_t le
     o->output[channel][o->length[channel]] = 0;
 }
 
-static void grant(struct client *c, uint32_t stream, size_t bytes)
+void client_grant(struct client *c, uint32_t stream, size_t bytes)
 {
     uint8_t credit[4];
     put_u32(credit, (uint32_t)bytes);
@@ -247,9 +247,9 @@ struct outcome client_finish(struct client *c, uint32_t stream, int milliseconds
         if (f.stream != stream) continue;
         switch (f.type) {
         case RESPONSE: o.execution = fields_u64((struct fields){f.payload, f.length}, T_EXECUTION, 0); break;
-        case OUTPUT: keep(&o, f.payload[0] - 1, f.payload + 17, f.length - 17); grant(c, stream, f.length); break;
-        case DATA: keep(&o, 0, f.payload, f.length); grant(c, stream, f.length); break;
-        case ITEM: o.items++; grant(c, stream, f.length); break;
+        case OUTPUT: keep(&o, f.payload[0] - 1, f.payload + 17, f.length - 17); client_grant(c, stream, f.length); break;
+        case DATA: keep(&o, 0, f.payload, f.length); client_grant(c, stream, f.length); break;
+        case ITEM: o.items++; client_grant(c, stream, f.length); break;
         case GAP: o.gap += get_u64(f.payload + 8); break;
         case END:
         case ERROR: {

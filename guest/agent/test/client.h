@@ -32,6 +32,8 @@ bool client_greet(struct client *c, const uint8_t *secret);
 void client_close(struct client *c);
 bool client_send(struct client *c, enum frame_type type, uint32_t stream, const void *payload, size_t length);
 uint32_t client_request(struct client *c, enum operation op, const struct builder *fields);
+/* Lets the agent send so many bytes more. */
+void client_grant(struct client *c, uint32_t stream, size_t bytes);
 /* The next frame within `milliseconds`; false at the end of the connection or of patience. */
 bool client_next(struct client *c, struct frame *f, int milliseconds);
 

@@ -71,6 +71,9 @@ static void stat_fields(void)
     build_u64(&b, T_FOLLOW, 1);
     s = ask(operate_stat, &b, NULL);
     CHECK_INT(TYPE_FILE, fields_u64(double_fields(s, END, 0), T_TYPE, 0));
+    text = fields_text(double_fields(s, END, 0), T_PATH);
+    CHECK_TEXT(at("s"), text);
+    free(text);
     double_free(s);
     s = ask_path(operate_stat, "sp");
     CHECK_INT(TYPE_OTHER, fields_u64(double_fields(s, END, 0), T_TYPE, 0));
@@ -248,6 +251,39 @@ static void write_modes(void)
 }
 
 /* An atomic write that does not reach its end leaves the old content and nothing else. */
+static void owner_is(uid_t uid, const char *path)
+{
+    struct stat st;
+    CHECK_INT(0, lstat(at(path), &st));
+    CHECK_INT(uid, st.st_uid);
+    CHECK_INT(uid, st.st_gid);
+}
+
+static void making_for_somebody(void)
+{
+    if (geteuid() != 0) {
+        NOT_RUN(making_for_somebody, "needs root");
+        return;
+    }
+    mkdir(at("locked"), 0700);
+    build_text(&b, T_HEIR, "12345");
+    CHECK_INT(0, write_text("locked/a/b/file", "x", WRITE_PARENTS));
+    build_text(&b, T_HEIR, "12345");
+    CHECK_INT(0, ask_flags(operate_mkdir, "locked/c/d", 2));
+    owner_is(0, "locked");
+    owner_is(12345, "locked/a");
+    owner_is(12345, "locked/a/b");
+    owner_is(12345, "locked/a/b/file");
+    owner_is(12345, "locked/c/d");
+    build_text(&b, T_HEIR, "23456");
+    CHECK_INT(0, write_text("locked/a/b/file", "y", WRITE_ATOMIC));
+    owner_is(23456, "locked/a/b/file");
+    CHECK_INT(0, write_text("locked/mine", "x", WRITE_PARENTS));
+    owner_is(0, "locked/mine");
+    build_text(&b, T_HEIR, "nobody-of-that-name");
+    CHECK_INT(E_NO_SUCH_USER, write_text("locked/mine", "x", 0));
+}
+
 static void write_leaves_nothing(void)
 {
     shell("mkdir %s", at("n"));
@@ -574,6 +610,7 @@ int main(void)
     RUN(reading_large_short_of_descriptors);
     RUN(writing);
     RUN(write_modes);
+    RUN(making_for_somebody);
     RUN(write_leaves_nothing);
     RUN(disk_full);
     RUN(folders);

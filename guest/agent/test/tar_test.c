@@ -640,6 +640,37 @@ static void modes(void)
     archive_length = 0;
 }
 
+static long long taken_by(const char *name)
+{
+    struct stat st;
+    CHECK(stat(at(name), &st) == 0);
+    return st.st_blocks * 512LL;
+}
+
+/* What is restored takes no more than it has; what is unpacked otherwise is written as it comes. */
+static void holes(void)
+{
+    enum { LONG = 1 << 20, LITTLE = LONG / 4 };
+    shell("rm -rf %s && mkdir %s && cd %s && truncate -s %d all && printf x > tail && truncate -s %d tail"
+        " && printf x | dd of=middle bs=1 seek=500001 status=none && printf x > odd && truncate -s 300001 odd"
+        " && printf y >> odd && head -c %d /dev/urandom > dense",
+        at("tree"), at("tree"), at("tree"), LONG, LONG, LONG);
+    CHECK_INT(0, pack("tree", NULL, 0));
+    for (size_t piece = 0; piece < 70000; piece += 65521) {
+        struct script script = { .piece = piece };
+        shell("rm -rf %s", at("copy"));
+        CHECK_INT(0, unpack("copy", packed, packed_length, &script, 3));
+        shell("diff -r %s %s", at("tree"), at("copy"));
+        CHECK(taken_by("copy/all") < LITTLE && taken_by("copy/tail") < LITTLE);
+        CHECK(taken_by("copy/middle") < LITTLE && taken_by("copy/odd") < LITTLE);
+        CHECK(taken_by("copy/dense") >= LONG);
+    }
+    shell("rm -rf %s", at("copy"));
+    CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
+    shell("diff -r %s %s", at("tree"), at("copy"));
+    CHECK(taken_by("copy/all") >= LONG);
+}
+
 static void cancel_leaves_nothing_open(void)
 {
     int before = open_descriptors();
@@ -678,6 +709,7 @@ int main(void)
     RUN(whole_seconds);
     RUN(owners);
     RUN(modes);
+    RUN(holes);
     RUN(cancel_leaves_nothing_open);
     free(packed);
     if (open_descriptors() != before) {

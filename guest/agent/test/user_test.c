@@ -25,7 +25,11 @@ static void finding(void)
     CHECK_TEXT("", u.name);
     CHECK_TEXT("/", u.home);
     CHECK_TEXT("/bin/sh", u.shell);
+    CHECK(user_is_in(&u, "54321"));
+    CHECK(!user_is_in(&u, "root"));
+    CHECK(!user_is_in(&u, "no-such-group"));
     CHECK(user_find("root:daemon", &u));
+    CHECK(user_is_in(&u, "daemon"));
     CHECK_INT(getgrnam("daemon")->gr_gid, u.gid);
     CHECK_INT(0, u.group_count);
     CHECK(user_find("12:34", &u));

@@ -1,0 +1,54 @@
+/* What the tests of the whole agent share. */
+#include <unistd.h>
+
+#include "agent_test.h"
+
+uint64_t namespaces;
+
+bool start(struct agent *a, struct client *c, struct builder *more)
+{
+    struct builder b = {0};
+    build_u64(&b, T_NAMESPACES, namespaces);
+    if (more && more->length) {
+        size_t position = 0;
+        struct field f;
+        while (fields_next((struct fields){more->data, more->length}, &position, &f))
+            build_bytes(&b, (enum tag)f.tag, f.value, f.length);
+    }
+    bool ok = agent_start(a, &b) && (!c || client_connect(c, a));
+    if (!ok) printf("  the agent said: %s\n", a->said);
+    builder_free(&b);
+    return ok;
+}
+
+void finish(struct agent *a, struct client *c)
+{
+    if (c) client_close(c);
+    agent_finish(a);
+}
+
+struct builder shell(const char *script)
+{
+    struct builder b = {0};
+    build_text(&b, T_ARG, "/bin/sh");
+    build_text(&b, T_ARG, "-c");
+    build_text(&b, T_ARG, script);
+    build_u64(&b, T_CREDIT, 1 << 20);
+    return b;
+}
+
+struct outcome run(struct client *c, struct builder b, int milliseconds)
+{
+    uint32_t stream = client_request(c, OP_EXEC, &b);
+    builder_free(&b);
+    return client_finish(c, stream, milliseconds);
+}
+
+bool wait_for(bool (*condition)(void *), void *context, int milliseconds)
+{
+    for (int i = 0; i < milliseconds / 5; i++) {
+        if (condition(context)) return true;
+        usleep(5000);
+    }
+    return condition(context);
+}
