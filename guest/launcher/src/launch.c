@@ -8,13 +8,18 @@
  * Steps of a plan, one after the other (PATH is inside the sandbox, FILE on the host):
  *   cgroup FILE                       join by a cgroup.procs
  *   score N                           oom_score_adj
+ *   spread FILE                       the folders in this one lie far from one another on the disk, where that can be
  *   network FILE                      enter a network namespace
  *   users INSIDE OUTSIDE COUNT        a user namespace for `mapped` mounts and `enter`
  *   self                              be root in a user namespace of our own; for who is not root
  *   stage                             a mount namespace, and an empty root in it
- *   folder PATH MODE UID GID          link TARGET PATH          file PATH MODE CONTENT
+ *   folder PATH MODE UID GID          link TARGET PATH          file PATH CONTENT
  *   bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS
  *   overlay LOWER UPPER WORK PATH [mapped] [self]               mask PATH
+ *   workspace PATH UPPER WORK [FILE FROM TO]...
+ *                                     UPPER alone, or over layers, the topmost first; a layer's owners from FROM on are
+ *                                     seen as those from TO on
+ *   again PATH OTHER                  a workspace over layers once more, read only; nothing for one without
  *   devices UID                       /dev, with what harms nobody, terminals of its own and memory to share
  *   seal                              the root itself read only, not what is mounted in it
  *   beside FILE NAME                  a folder beside the root, read only
@@ -28,11 +33,19 @@
  *   loose                             processes do not end with the agent; says "namespaces=none"
  *   enter                             become root of the user namespace made by `users`
  *   run PROGRAM ARGUMENT...           last
+ *
+ * A plan that ends with the step push or mend changes a sandbox that runs instead: see push.h. One that ends with merge
+ * makes one layer of several: see merge.h.
+ *
+ * Called as `isola-launch serve FILE` it listens on that socket instead, says "ready", and follows a plan for each who
+ * connects, in a process of its own: the plan comes behind its length, u32, and the line goes back. A process that is
+ * there already is begun much sooner than a program. It ends with its standard input.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/sched.h>
 #include <poll.h>
@@ -44,6 +57,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -52,15 +66,20 @@
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "merge.h"
 #include "mounts.h"
 #include "plan.h"
+#include "push.h"
 
 enum { OUT_OF_THE_WAY = 100, ENVIRONMENT_MAX = 64, BACKLOG = 16, ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000 };
 
 static int users_fd = -1;
 static bool own_namespace;
+static bool layered; /* the workspace lies on layers */
+static bool alone; /* no sandbox is booted: what is wrong is the answer */
 static char *environment[ENVIRONMENT_MAX + 1];
 static int variables;
 
@@ -68,6 +87,7 @@ static void fail(const char *format, ...)
 {
     int error = errno;
     va_list arguments;
+    if (alone) fputs("error ", stderr);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
@@ -84,6 +104,26 @@ static int high(int fd)
     return moved;
 }
 
+static void open_source(struct step *s, int source, int word)
+{
+    s->sources[source] = high(open(s->words[word], O_PATH | O_CLOEXEC));
+    if (s->sources[source] < 0) fail("cannot open %s", s->words[word]);
+}
+
+static void open_folders(struct step *s)
+{
+    for (int i = FIRST_RENAME; i < s->count && i - FIRST_RENAME < SOURCES_MAX; i++) {
+        char folder[PATH_MAX];
+        snprintf(folder, sizeof folder, "%s", s->words[i]);
+        char *slash = strrchr(folder, '/');
+        errno = EINVAL;
+        if (!slash || slash == folder) fail("cannot rename %s", s->words[i]);
+        *slash = 0;
+        s->sources[i - FIRST_RENAME] = high(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (s->sources[i - FIRST_RENAME] < 0) fail("cannot open %s", folder);
+    }
+}
+
 /* Opens what mounts are made from: in our own mount namespace, and before the stage covers anything. */
 static void open_sources(struct plan *plan)
 {
@@ -91,10 +131,12 @@ static void open_sources(struct plan *plan)
         struct step *s = &plan->steps[i];
         bool one = strcmp(s->words[0], "bind") == 0 || strcmp(s->words[0], "beside") == 0;
         int count = one ? 1 : strcmp(s->words[0], "overlay") == 0 ? 3 : 0;
-        for (int k = 0; k < count && k + 1 < s->count; k++) {
-            s->sources[k] = high(open(s->words[k + 1], O_PATH | O_CLOEXEC));
-            if (s->sources[k] < 0) fail("cannot open %s", s->words[k + 1]);
-        }
+        for (int k = 0; k < count && k + 1 < s->count; k++) open_source(s, k, k + 1);
+        if (strcmp(s->words[0], "push") == 0 || strcmp(s->words[0], "mend") == 0) open_folders(s);
+        if (strcmp(s->words[0], "workspace") != 0 || s->count < 4) continue;
+        open_source(s, 0, 2);
+        if (s->count > 4) open_source(s, 1, 3);
+        for (int k = 2; k < SOURCES_MAX && 3 * k < s->count; k++) open_source(s, k, 3 * k - 2);
     }
 }
 
@@ -162,6 +204,22 @@ static pid_t fork_into_group(struct plan *plan)
     return fork();
 }
 
+/*
+ * ext4 keeps what is made in a folder together, and does not use an inode again for a minute after it was freed: where
+ * sandboxes come and go it looks at thousands of those before it finds one. Each folder in a folder that is marked as a
+ * top has a part of the disk of its own.
+ */
+static void spread(const char *folder)
+{
+    int flags, fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && !(flags & FS_TOPDIR_FL)) {
+        flags |= FS_TOPDIR_FL;
+        ioctl(fd, FS_IOC_SETFLAGS, &flags); /* other file systems know no such mark */
+    }
+    close(fd);
+}
+
 static bool has(const struct step *s, const char *word)
 {
     for (int i = 1; i < s->count; i++)
@@ -173,7 +231,7 @@ static bool has(const struct step *s, const char *word)
  * A user namespace with a range of users, held by a descriptor. Its maker is born in it and gone at once; it is not our
  * child but our parent's, who does not wait for it, so nobody waits here until it has run or ended.
  */
-static void make_users(const struct step *s)
+static int make_users(const char *inside, const char *outside, const char *count)
 {
     struct clone_args arguments = {.flags = CLONE_NEWUSER | CLONE_PARENT};
     pid_t holder = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
@@ -183,17 +241,23 @@ static void make_users(const struct step *s)
         _exit(0);
     }
     char path[64], line[128];
-    snprintf(line, sizeof line, "%s %s %s", s->words[1], s->words[2], s->words[3]);
+    snprintf(line, sizeof line, "%s %s %s", inside, outside, count);
     snprintf(path, sizeof path, "/proc/%d/uid_map", (int)holder);
     bool ok = write_text(path, line);
     snprintf(path, sizeof path, "/proc/%d/gid_map", (int)holder);
     ok = ok && write_text(path, line);
     snprintf(path, sizeof path, "/proc/%d/ns/user", (int)holder);
-    users_fd = ok ? high(open(path, O_RDONLY | O_CLOEXEC)) : -1;
+    int users = ok ? high(open(path, O_RDONLY | O_CLOEXEC)) : -1;
     int error = errno;
     kill(holder, SIGKILL);
     errno = error;
-    if (users_fd < 0) fail("cannot make the users of a user namespace");
+    if (users < 0) fail("cannot make the users of a user namespace");
+    return users;
+}
+
+static int map_users(const char *from, const char *to)
+{
+    return make_users(from, to, "65536");
 }
 
 static void become_own_root(void)
@@ -205,6 +269,16 @@ static void become_own_root(void)
     write_text("/proc/self/setgroups", "deny"); /* absent on old kernels */
     if (!write_text("/proc/self/uid_map", uids) || !write_text("/proc/self/gid_map", gids))
         fail("cannot map the user into a user namespace");
+    own_namespace = true;
+}
+
+static void join_users(const char *pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s/ns/user", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || setns(fd, CLONE_NEWUSER) != 0) fail("cannot join the user namespace of process %s", pid);
+    close(fd);
     own_namespace = true;
 }
 
@@ -220,7 +294,8 @@ static void give(int fd, const char *number, const char *what)
     if (fd < 0 || dup2(fd, atoi(number)) < 0) fail("cannot open %s", what);
 }
 
-static void listen_on(const char *path, const char *number)
+/* A socket that only we can connect to. */
+static int listening(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     errno = ENAMETOOLONG;
@@ -231,7 +306,7 @@ static void listen_on(const char *path, const char *number)
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0600) != 0
         || listen(fd, BACKLOG) != 0)
         fail("cannot listen on %s", path);
-    give(high(fd), number, path);
+    return high(fd);
 }
 
 static void hand_over(const struct step *s)
@@ -256,6 +331,33 @@ static bool is(const struct step *s, const char *verb, int arguments)
     return true;
 }
 
+static bool take_overlay(const struct step *s, bool mapped)
+{
+    struct lower lower = {s->sources[0], mapped ? users_fd : -1};
+    return stage_overlay(&lower, 1, s->sources[1], s->sources[2], s->words[4], own_namespace ? ",userxattr" : "");
+}
+
+/* A folder that was renamed is told by an attribute that only the kernel's own root can set, or not at all. */
+static bool take_workspace(const struct step *s)
+{
+    struct lower lowers[LAYERS_MAX];
+    int count = (s->count - 4) / 3;
+    errno = E2BIG;
+    if (count > LAYERS_MAX) return false;
+    layered = count > 0;
+    if (!layered) return stage_bind(s->sources[0], s->words[1], (struct mount_options){0}, -1);
+    for (int i = 0; i < count; i++) {
+        char **layer = s->words + 4 + 3 * i;
+        lowers[i].folder = s->sources[2 + i];
+        /* Mostly the one above was written by the same sandbox. */
+        bool same = i > 0 && strcmp(layer[1], layer[-2]) == 0;
+        bool mapped = strcmp(layer[1], layer[2]) != 0;
+        lowers[i].userns = same ? lowers[i - 1].userns : mapped ? map_users(layer[1], layer[2]) : -1;
+    }
+    return stage_overlay(lowers, count, s->sources[0], s->sources[1], s->words[1],
+                         own_namespace ? ",userxattr" : ",redirect_dir=on");
+}
+
 /* Steps that build the root. True when it was one. */
 static bool take_mount_step(struct plan *plan, const struct step *s)
 {
@@ -268,8 +370,8 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     } else if (is(s, "folder", 4)) {
         ok = stage_folder(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), (uid_t)strtoul(s->words[3], NULL, 10),
                           (gid_t)strtoul(s->words[4], NULL, 10));
-    } else if (is(s, "file", 3)) {
-        ok = stage_file(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), s->words[3], s->lengths[3]);
+    } else if (is(s, "file", 2)) {
+        ok = stage_file(s->words[1], s->words[2], s->lengths[2]);
     } else if (is(s, "link", 2)) {
         ok = stage_link(s->words[1], s->words[2]);
     } else if (is(s, "bind", 2)) {
@@ -277,8 +379,11 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     } else if (is(s, "tmpfs", 2)) {
         ok = stage_tmpfs(s->words[1], s->words[2]);
     } else if (is(s, "overlay", 4)) {
-        ok = stage_overlay(s->sources[0], s->sources[1], s->sources[2], s->words[4], options.mapped, own_namespace,
-                           users_fd);
+        ok = take_overlay(s, options.mapped);
+    } else if (is(s, "workspace", 3)) {
+        ok = take_workspace(s);
+    } else if (is(s, "again", 2)) {
+        ok = !layered || stage_again(s->words[1], s->words[2]);
     } else if (is(s, "devices", 1)) {
         ok = stage_devices((uid_t)strtoul(s->words[1], NULL, 10));
     } else if (is(s, "mask", 1)) {
@@ -302,6 +407,12 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     return true;
 }
 
+static void leave(int code)
+{
+    fflush(stdout);
+    _exit(code);
+}
+
 static void take_step(struct plan *plan, struct step *s)
 {
     if (take_mount_step(plan, s)) return;
@@ -310,18 +421,20 @@ static void take_step(struct plan *plan, struct step *s)
         if (!join(s->words[1])) fail("cannot join %s", s->words[1]);
     } else if (is(s, "score", 1)) {
         write_text("/proc/self/oom_score_adj", s->words[1]); /* who may not lower it keeps what it has */
+    } else if (is(s, "spread", 1)) {
+        spread(s->words[1]);
     } else if (is(s, "network", 1)) {
         int fd = open(s->words[1], O_RDONLY | O_CLOEXEC);
         if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) fail("cannot enter the network %s", s->words[1]);
         close(fd);
     } else if (is(s, "users", 3)) {
-        make_users(s);
+        users_fd = make_users(s->words[1], s->words[2], s->words[3]);
     } else if (is(s, "self", 0)) {
         become_own_root();
     } else if (is(s, "enter", 0)) {
         enter_users();
     } else if (is(s, "listen", 2)) {
-        listen_on(s->words[1], s->words[2]);
+        give(listening(s->words[1]), s->words[2], s->words[1]);
     } else if (is(s, "open", 2)) {
         give(high(open(s->words[1], O_RDONLY | O_CLOEXEC)), s->words[2], s->words[1]);
     } else if (is(s, "boot", 1)) {
@@ -331,6 +444,14 @@ static void take_step(struct plan *plan, struct step *s)
         environment[variables++] = s->words[1];
     } else if (is(s, "loose", 0)) {
         /* for who waits */
+    } else if (is(s, "join", 1)) {
+        join_users(s->words[1]);
+    } else if (is(s, "push", 9)) {
+        leave(push(s));
+    } else if (is(s, "mend", 9)) {
+        leave(mend(s));
+    } else if (is(s, "merge", FIRST_LAYER)) {
+        leave(merge(s, map_users, own_namespace));
     } else if (is(s, "run", 1)) {
         execvpe(s->words[1], s->words + 1, environment);
         fail("cannot execute %s", s->words[1]);
@@ -434,7 +555,7 @@ static int await_ready(int report, int errors, const struct plan *plan, pid_t ch
     char said[700], text[256];
     size_t length = 0;
     const char *namespaces = is_loose(plan) ? "none" : "pid";
-    /* The last is a pipe to who wants the sandbox: it has an error when the other end is gone. */
+    /* The last leads to who wants the sandbox: it has an error when the other end is gone. */
     struct pollfd watched[3] = {{report, POLLIN, 0}, {errors, POLLIN, 0}, {1, 0, 0}};
     while (watched[0].fd >= 0 || watched[1].fd >= 0) {
         if (poll(watched, 3, -1) < 0 && errno != EINTR) break;
@@ -464,15 +585,65 @@ static int await_ready(int report, int errors, const struct plan *plan, pid_t ch
     return 1;
 }
 
-int main(void)
+static int take_steps(struct plan *plan)
+{
+    alone = true;
+    dup2(1, 2);
+    for (int i = 0; i < plan->count; i++) take_step(plan, &plan->steps[i]);
+    return 1; /* not reached: the last step was taken */
+}
+
+/* Goes on when nobody waits for the answer any more: it might have stopped the sandbox. */
+static int push_layer(struct plan *plan)
+{
+    setsid();
+    signal(SIGPIPE, SIG_IGN);
+    return take_steps(plan);
+}
+
+/* In a process of its own: who makes user namespaces leaves children to its parent. It ends with who wants it. */
+static int merge_layers(struct plan *plan)
+{
+    const struct timespec pause = {0, 100000000};
+    pid_t wants = getppid(), ended;
+    sigset_t children;
+    int status;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, NULL);
+    pid_t child = fork();
+    if (child < 0) {
+        printf("error %s\n", strerror(errno));
+        return 1;
+    }
+    if (child == 0) {
+        setpriority(PRIO_PROCESS, 0, 10); /* others are in more of a hurry */
+        return take_steps(plan);
+    }
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
+        if (getppid() != wants) return 1;
+        sigtimedwait(&children, NULL, &pause);
+    }
+    return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static bool ends_with(const struct plan *plan, const char *verb)
+{
+    return strcmp(plan->steps[plan->count - 1].words[0], verb) == 0;
+}
+
+/* Follows one plan, of which `length` bytes are to be read. */
+static int launch(size_t length)
 {
     static struct plan plan;
-    const char *problem = plan_read(0, &plan);
+    const char *problem = plan_read(0, length, &plan);
     int report[2], errors[2], yes = 1;
     if (problem) {
         printf("error %s\n", problem);
         return 1;
     }
+    if (ends_with(&plan, "push") || ends_with(&plan, "mend")) return push_layer(&plan);
+    if (ends_with(&plan, "merge")) return merge_layers(&plan);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, report) != 0 || pipe2(errors, O_CLOEXEC) != 0
         || setsockopt(report[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0) {
         printf("error %s\n", strerror(errno));
@@ -487,4 +658,47 @@ int main(void)
     close(report[1]);
     close(errors[1]);
     return await_ready(report[0], errors[0], &plan, child);
+}
+
+/* The length of a plan comes first: who sends it goes on to listen. */
+static int launch_for(int connection)
+{
+    uint8_t length[4];
+    struct ucred peer = {0};
+    socklen_t room = sizeof peer;
+    signal(SIGCHLD, SIG_DFL);
+    if (dup2(connection, 0) < 0 || dup2(connection, 1) < 0) return 1;
+    close(connection);
+    if (getsockopt(0, SOL_SOCKET, SO_PEERCRED, &peer, &room) != 0 || peer.uid != geteuid()) return 1;
+    if (recv(0, length, sizeof length, MSG_WAITALL) != (ssize_t)sizeof length) return 1;
+    return launch((size_t)length[0] << 24 | (size_t)length[1] << 16 | (size_t)length[2] << 8 | length[3]);
+}
+
+/* Listens until its standard input ends, with who wants sandboxes. */
+static int serve(const char *path)
+{
+    int listener = listening(path);
+    struct pollfd watched[2] = {{0, POLLIN, 0}, {listener, POLLIN, 0}};
+    printf("ready\n");
+    fflush(stdout);
+    signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
+    while (poll(watched, 2, -1) >= 0 || errno == EINTR) {
+        if (watched[0].revents) break;
+        int connection = watched[1].revents ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        if (connection < 0) continue;
+        pid_t child = fork();
+        if (child == 0) {
+            close(listener);
+            return launch_for(connection);
+        }
+        if (child < 0) dprintf(connection, "error %s\n", strerror(errno));
+        close(connection);
+    }
+    unlink(path);
+    return 0;
+}
+
+int main(int count, char **words)
+{
+    return count == 3 && strcmp(words[1], "serve") == 0 ? serve(words[2]) : launch(PLAN_MAX);
 }

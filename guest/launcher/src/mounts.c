@@ -42,6 +42,7 @@ enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02 };
 
 static int root_fd = -1;
 static int empty_file = -1;
+static int empty_folder = -1;
 
 static int set_attributes(int fd, struct attributes *attributes, bool recursive)
 {
@@ -60,11 +61,12 @@ bool stage_open(void)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
         || mount("isola", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=16m") != 0
-        || mkdir(STAGE_ROOT, 0755) != 0)
+        || mkdir(STAGE_ROOT, 0755) != 0 || mkdir(STAGE "/nothing", 0755) != 0)
         return false;
     root_fd = open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
     empty_file = open(STAGE "/empty", O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-    return root_fd >= 0 && empty_file >= 0;
+    empty_folder = open(STAGE "/nothing", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return root_fd >= 0 && empty_file >= 0 && empty_folder >= 0;
 }
 
 /* Opens the folder that holds `path`, made when missing, and tells the last name. */
@@ -110,19 +112,6 @@ bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid)
     bool ok = !made
               || (fchownat(parent, name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 && fchmodat(parent, name, mode, 0) == 0);
     return close_after(parent, ok);
-}
-
-bool stage_file(const char *path, mode_t mode, const char *content, size_t length)
-{
-    char name[NAME_MAX + 1];
-    int parent = open_parent(path, name, sizeof name);
-    if (parent < 0) return false;
-    unlinkat(parent, name, 0);
-    int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    close(parent);
-    if (fd < 0) return false;
-    bool ok = write(fd, content, length) == (ssize_t)length && fchmod(fd, mode) == 0;
-    return close_after(fd, ok);
 }
 
 bool stage_link(const char *target, const char *path)
@@ -185,6 +174,18 @@ bool stage_bind(int source, const char *path, struct mount_options options, int 
     return tree >= 0 && close_after(tree, move_to(tree, path, S_ISDIR(s.st_mode)));
 }
 
+bool stage_file(const char *path, const char *content, size_t length)
+{
+    static int number;
+    char name[64];
+    snprintf(name, sizeof name, STAGE "/file%d", number++);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0) return false;
+    bool ok = fchmod(fd, 0644) == 0 && write(fd, content, length) == (ssize_t)length
+              && stage_bind(fd, path, (struct mount_options){.read_only = true}, -1);
+    return close_after(fd, ok);
+}
+
 bool stage_tmpfs(const char *path, const char *options)
 {
     int point = open_point(path, true);
@@ -234,8 +235,7 @@ bool stage_mask(const char *path)
     struct stat s;
     bool folder = fstat(there, &s) == 0 && S_ISDIR(s.st_mode);
     close(there);
-    if (folder) return stage_tmpfs(path, "mode=0755,size=4k,ro");
-    return stage_bind(empty_file, path, (struct mount_options){.read_only = true}, -1);
+    return stage_bind(folder ? empty_folder : empty_file, path, (struct mount_options){.read_only = true}, -1);
 }
 
 bool stage_seal(void)
@@ -281,28 +281,57 @@ bool host_protect(const char *folder)
            || errno == ENOENT || errno == EINVAL; /* nothing is mounted there */
 }
 
-bool stage_overlay(int lower, int upper, int work, const char *path, bool mapped, bool own_namespace, int userns)
+/* A layer needs a place: an overlay cannot be made from a tree that is mounted nowhere. */
+static bool place_layer(const struct lower *lower, const char *place)
+{
+    struct mount_options as = {.read_only = true, .mapped = lower->userns >= 0};
+    int tree = clone_tree(lower->folder, as, lower->userns);
+    if (tree < 0) return false;
+    bool ok = mkdir(place, 0700) == 0 && syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    return close_after(tree, ok);
+}
+
+bool stage_overlay(const struct lower *lowers, int count, int upper, int work, const char *path, const char *more)
 {
     static int number;
-    char layer[64], options[256], at[64];
-    snprintf(layer, sizeof layer, STAGE "/layer%d", number++);
-    /* The layer needs a place: an overlay cannot be made from a tree that is mounted nowhere. */
-    struct mount_options as = {.read_only = true, .mapped = mapped};
-    int tree = clone_tree(lower, as, userns);
-    if (tree < 0) return false;
-    bool ok = mkdir(layer, 0700) == 0 && syscall(SYS_move_mount, tree, "", AT_FDCWD, layer, MOVE_MOUNT_F_EMPTY_PATH) == 0;
-    if (!close_after(tree, ok)) return false;
-    snprintf(options, sizeof options, "lowerdir=%s,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s", layer, upper,
-             work, own_namespace ? ",userxattr" : "");
+    char options[4096] = "lowerdir=", at[64];
+    size_t length = strlen(options);
+    for (int i = 0; i < count; i++) {
+        char place[64];
+        snprintf(place, sizeof place, STAGE "/layer%d", number++);
+        if (!place_layer(&lowers[i], place)) return false;
+        length += (size_t)snprintf(options + length, sizeof options - length, "%s%s", i ? ":" : "", place);
+    }
+    snprintf(options + length, sizeof options - length, ",upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s", upper,
+             work, more);
     int point = open_point(path, true);
     if (point < 0) return false;
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
-    ok = mount("isola", at, "overlay", MS_NOSUID | MS_NODEV, options) == 0;
-    close_after(point, ok);
-    if (!ok) return false;
+    bool ok = mount("isola", at, "overlay", MS_NOSUID | MS_NODEV, options) == 0;
+    if (!close_after(point, ok)) return false;
     if (strcmp(path, "/") == 0) { /* what comes next goes into it, not beneath it */
         close(root_fd);
         root_fd = open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
     }
     return root_fd >= 0;
+}
+
+int tree_of(int folder, bool read_only, int userns)
+{
+    return clone_tree(folder, (struct mount_options){.read_only = read_only, .mapped = userns >= 0}, userns);
+}
+
+int stage_tree(const char *path, bool read_only)
+{
+    int there = open_inside(path, O_PATH);
+    if (there < 0) return -1;
+    int tree = tree_of(there, read_only, -1);
+    close_after(there, true);
+    return tree;
+}
+
+bool stage_again(const char *path, const char *other)
+{
+    int tree = stage_tree(path, true);
+    return tree >= 0 && close_after(tree, move_to(tree, other, true));
 }

@@ -23,11 +23,21 @@ struct mount_options {
 /* All return false with errno; paths are inside the sandbox unless they are descriptors. */
 bool stage_open(void);
 bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid);
-bool stage_file(const char *path, mode_t mode, const char *content, size_t length);
+/* A file that has this content and cannot be written. */
+bool stage_file(const char *path, const char *content, size_t length);
 bool stage_link(const char *target, const char *path);
 bool stage_bind(int source, const char *path, struct mount_options options, int userns);
 bool stage_tmpfs(const char *path, const char *options);
-bool stage_overlay(int lower, int upper, int work, const char *path, bool mapped, bool own_namespace, int userns);
+/* What lies beneath the upper folder of an overlay, and the user namespace its owners are seen through; -1 for none. */
+struct lower { int folder, userns; };
+/* The first of the lower ones is the topmost. */
+bool stage_overlay(const struct lower *lowers, int count, int upper, int work, const char *path, const char *options);
+/* What is mounted at a path, once more and read only, at another. */
+bool stage_again(const char *path, const char *other);
+/* What is mounted at a path, as a tree that is mounted nowhere; -1 on failure. */
+int stage_tree(const char *path, bool read_only);
+/* The same of a folder that is open; owners are seen through a user namespace unless that is -1. */
+int tree_of(int folder, bool read_only, int userns);
 /* /dev: the devices that harm nobody, terminals of its own, memory to share. */
 bool stage_devices(uid_t owner);
 /* Covers what is there with nothing: a folder with an empty one, anything else with an empty file. */

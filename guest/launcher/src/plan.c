@@ -31,7 +31,8 @@ static const char *read_step(const uint8_t **at, const uint8_t *end, struct step
     size_t count = get_u32(*at);
     *at += 4;
     if (count == 0 || count > PLAN_MAX / 4) return "a step of the plan has no words, or too many";
-    *out = (struct step){.count = (int)count, .sources = {-1, -1, -1}};
+    *out = (struct step){.count = (int)count};
+    for (int i = 0; i < SOURCES_MAX; i++) out->sources[i] = -1;
     out->words = calloc(count + 1, sizeof *out->words);
     out->lengths = calloc(count, sizeof *out->lengths);
     if (!out->words || !out->lengths) return "no memory for the plan";
@@ -50,14 +51,15 @@ static const char *read_step(const uint8_t **at, const uint8_t *end, struct step
     return NULL;
 }
 
-const char *plan_read(int fd, struct plan *out)
+const char *plan_read(int fd, size_t expected, struct plan *out)
 {
     uint8_t *data = malloc(PLAN_MAX);
     out->steps = calloc(STEPS_MAX, sizeof *out->steps);
     if (!data || !out->steps) return "no memory for the plan";
-    ssize_t length = read_all(fd, data, PLAN_MAX);
+    ssize_t length = read_all(fd, data, expected < PLAN_MAX ? expected : PLAN_MAX);
     if (length < 0) return "the plan cannot be read";
     if (length == PLAN_MAX) return "the plan is longer than 2 MiB";
+    if (expected < PLAN_MAX && (size_t)length < expected) return "the plan is cut short";
     const uint8_t *at = data, *end = data + length;
     while (at < end) {
         if (out->count == STEPS_MAX) return "the plan has too many steps";

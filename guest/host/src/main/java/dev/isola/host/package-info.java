@@ -1,4 +1,4 @@
-/** What a sandbox takes from this machine: control groups, images, networks, roots. */
+/** What a sandbox takes from this machine: control groups, images, layers, networks, roots. */
 @NullMarked
 package dev.isola.host;
 

@@ -10,7 +10,23 @@ import org.jspecify.annotations.Nullable;
 public final class AgentAbsentException extends IOException {
   private static final long serialVersionUID = 1L;
 
+  private final boolean forGood;
+
   public AgentAbsentException(String message, @Nullable Throwable cause) {
+    this(message, cause, false);
+  }
+
+  private AgentAbsentException(String message, @Nullable Throwable cause, boolean forGood) {
     super(message, cause);
+    this.forGood = forGood;
+  }
+
+  /** Says that it is known to have ended: nobody has to wait whether it comes. */
+  public static AgentAbsentException forGood(String message, @Nullable Throwable cause) {
+    return new AgentAbsentException(message, cause, true);
+  }
+
+  boolean isForGood() {
+    return forGood;
   }
 }

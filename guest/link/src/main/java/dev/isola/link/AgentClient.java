@@ -30,6 +30,7 @@ final class AgentClient implements AutoCloseable {
   private final Supplier<Optional<Exit>> causeOfDeath;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile @Nullable AgentConnection current;
+  private volatile @Nullable AgentChannel greeting;
   private volatile @Nullable String gone;
   private volatile SandboxState state = SandboxState.RUNNING;
   private volatile boolean closed;
@@ -85,6 +86,10 @@ final class AgentClient implements AutoCloseable {
     AgentConnection connection = current;
     if (connection != null) {
       connection.end(why);
+    }
+    AgentChannel unanswered = greeting;
+    if (unanswered != null) {
+      unanswered.close(); // nobody will answer there
     }
   }
 
@@ -222,24 +227,29 @@ final class AgentClient implements AutoCloseable {
   private AgentConnection connect() {
     long start = System.nanoTime();
     long pause = 1_000_000;
+    SandboxException last = null;
     while (true) {
       refuseWhenOver();
       long spent = System.nanoTime() - start;
       Duration left = options.connect().minusNanos(spent);
+      if (last != null && !left.isPositive()) {
+        throw last; // with no time left nobody is asked
+      }
       try {
-        return greet(left.isPositive() ? left : Duration.ofNanos(1));
+        return greet(left);
       } catch (ClosedByInterruptException e) {
         throw Loss.cancelled(id, "connecting");
       } catch (AgentAbsentException e) {
-        Duration patience = connectedBefore ? options.absent() : options.connect();
-        if (spent >= patience.toNanos()) {
-          String why = String.valueOf(e.getMessage());
-          gone = connectedBefore ? why : gone;
-          throw Loss.gone(id, why);
+        String why = String.valueOf(e.getMessage());
+        last = Loss.gone(id, why);
+        if (e.isForGood() || (connectedBefore && spent >= options.absent().toNanos())) {
+          gone = why;
+          throw last;
         }
       } catch (LostException e) {
-        if (!e.loss().recoverable() || !left.isPositive()) {
-          throw e.loss().exception(id, false);
+        last = e.loss().exception(id, false);
+        if (!e.loss().recoverable()) {
+          throw last;
         }
       } catch (IOException e) {
         throw Loss.unreachable(id, String.valueOf(e.getMessage()));
@@ -251,8 +261,16 @@ final class AgentClient implements AutoCloseable {
 
   private AgentConnection greet(Duration left) throws IOException {
     AgentChannel channel = connector.open(left);
-    Duration greeting = left.compareTo(options.greeting()) < 0 ? left : options.greeting();
-    return AgentConnection.open(id, channel, secret, options.withGreeting(greeting));
+    Duration patience = left.compareTo(options.greeting()) < 0 ? left : options.greeting();
+    greeting = channel;
+    try {
+      if (gone != null) {
+        channel.close(); // it ended meanwhile
+      }
+      return AgentConnection.open(id, channel, secret, options.withGreeting(patience));
+    } finally {
+      greeting = null;
+    }
   }
 
   private void refuseWhenNotRunning() {

@@ -195,6 +195,8 @@ final class AgentExecutions implements Attaching {
         fields.number(Tag.STATE, 0) == 0
             ? Optional.empty()
             : Optional.of(ExitFields.exit(fields, Optional.empty()));
+    Instant startedAt = Timestamps.instant(fields.number(Tag.TIME_NS, 0));
+    long nanos = fields.count(Tag.DURATION_NS, 0);
     return new ExecutionInfo(
         new ExecutionId(Long.toString(fields.number(Tag.EXECUTION))),
         fields.count(Tag.PID),
@@ -202,10 +204,12 @@ final class AgentExecutions implements Attaching {
         fields.texts(Tag.ARG),
         fields.optionalText(Tag.CWD),
         fields.optionalText(Tag.USER),
-        Timestamps.instant(fields.number(Tag.TIME_NS, 0)),
+        startedAt,
         terminal,
         fields.count(Tag.FIRST_OFFSET, 0),
         fields.count(Tag.OFFSET, 0),
-        exit);
+        fields.number(Tag.NO_STDIN, 0) == 0,
+        exit,
+        exit.map(end -> startedAt.plusNanos(nanos)));
   }
 }

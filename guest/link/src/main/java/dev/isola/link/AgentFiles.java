@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The files of a sandbox, opened by its agent. */
@@ -23,14 +24,29 @@ final class AgentFiles implements FileSystem {
   private static final String USER_SPACE = "user.";
 
   private final AgentClient client;
+  private final Optional<String> heir;
 
   AgentFiles(AgentClient client) {
+    this(client, Optional.empty());
+  }
+
+  private AgentFiles(AgentClient client, Optional<String> heir) {
     this.client = client;
+    this.heir = heir;
+  }
+
+  @Override
+  public FileSystem madeFor(String owner) {
+    return new AgentFiles(client, Optional.of(owner));
+  }
+
+  private FieldsBuilder request(Operation operation, String path) {
+    return new FieldsBuilder(operation).add(Tag.PATH, path).add(Tag.HEIR, heir);
   }
 
   @Override
   public InputStream read(String path, ReadRange range) {
-    FieldsBuilder request = new FieldsBuilder(Operation.READ).add(Tag.PATH, path);
+    FieldsBuilder request = request(Operation.READ, path);
     if (range.offset() > 0) {
       request.add(Tag.OFFSET, range.offset());
     }
@@ -44,10 +60,7 @@ final class AgentFiles implements FileSystem {
   @Override
   public FileInfo write(String path, InputStream content, WriteOptions options) {
     FieldsBuilder request =
-        new FieldsBuilder(Operation.WRITE)
-            .add(Tag.PATH, path)
-            .add(Tag.FLAGS, flags(options))
-            .add(Tag.USER, options.user());
+        request(Operation.WRITE, path).add(Tag.FLAGS, flags(options)).add(Tag.USER, options.user());
     options.mode().ifPresent(mode -> request.add(Tag.MODE, mode));
     LinkStream stream = client.open(Operation.WRITE, request, 0);
     return read(stream, upload(stream, content));
@@ -55,40 +68,42 @@ final class AgentFiles implements FileSystem {
 
   @Override
   public FileInfo stat(String path) {
-    FieldsBuilder request = new FieldsBuilder(Operation.STAT).add(Tag.PATH, path);
+    return described(request(Operation.STAT, path));
+  }
+
+  @Override
+  public FileInfo follow(String path) {
+    return described(request(Operation.STAT, path).add(Tag.FOLLOW, 1));
+  }
+
+  private FileInfo described(FieldsBuilder request) {
     LinkStream stream = client.open(Operation.STAT, request, 0);
     return read(stream, stream.end(answer()));
   }
 
   @Override
   public Stream<FileInfo> list(String path, int depth) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.LIST).add(Tag.PATH, path).add(Tag.DEPTH, depth);
+    FieldsBuilder request = request(Operation.LIST, path).add(Tag.DEPTH, depth);
     return items(Operation.LIST, request);
   }
 
   @Override
   public Stream<FileInfo> glob(String base, String pattern) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.GLOB).add(Tag.PATH, base).add(Tag.PATTERN, pattern);
+    FieldsBuilder request = request(Operation.GLOB, base).add(Tag.PATTERN, pattern);
     return items(Operation.GLOB, request);
   }
 
   @Override
   public void makeFolder(String path, int mode) {
     FieldsBuilder request =
-        new FieldsBuilder(Operation.MKDIR)
-            .add(Tag.PATH, path)
-            .add(Tag.MODE, mode)
-            .add(Tag.FLAGS, Wire.MKDIR_PARENTS);
+        request(Operation.MKDIR, path).add(Tag.MODE, mode).add(Tag.FLAGS, Wire.MKDIR_PARENTS);
     client.call(Operation.MKDIR, request, answer());
   }
 
   @Override
   public void move(String from, String to, boolean replace) {
     FieldsBuilder request =
-        new FieldsBuilder(Operation.MOVE)
-            .add(Tag.PATH, from)
+        request(Operation.MOVE, from)
             .add(Tag.TARGET, to)
             .add(Tag.FLAGS, replace ? Wire.MOVE_REPLACE : 0);
     client.call(Operation.MOVE, request, longAnswer());
@@ -97,30 +112,25 @@ final class AgentFiles implements FileSystem {
   @Override
   public void remove(String path, boolean recursive) {
     FieldsBuilder request =
-        new FieldsBuilder(Operation.REMOVE)
-            .add(Tag.PATH, path)
-            .add(Tag.FLAGS, recursive ? Wire.REMOVE_RECURSIVE : 0);
+        request(Operation.REMOVE, path).add(Tag.FLAGS, recursive ? Wire.REMOVE_RECURSIVE : 0);
     client.call(Operation.REMOVE, request, longAnswer());
   }
 
   @Override
   public void changeMode(String path, int mode) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.CHMOD).add(Tag.PATH, path).add(Tag.MODE, mode);
+    FieldsBuilder request = request(Operation.CHMOD, path).add(Tag.MODE, mode);
     client.call(Operation.CHMOD, request, answer());
   }
 
   @Override
   public void changeOwner(String path, String owner) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.CHOWN).add(Tag.PATH, path).add(Tag.OWNER, owner);
+    FieldsBuilder request = request(Operation.CHOWN, path).add(Tag.OWNER, owner);
     client.call(Operation.CHOWN, request, answer());
   }
 
   @Override
   public void makeLink(String link, String target) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.SYMLINK).add(Tag.PATH, link).add(Tag.TARGET, target);
+    FieldsBuilder request = request(Operation.SYMLINK, link).add(Tag.TARGET, target);
     client.call(Operation.SYMLINK, request, answer());
   }
 
@@ -157,8 +167,7 @@ final class AgentFiles implements FileSystem {
 
   @Override
   public InputStream exportTree(String path, List<String> excludes) {
-    FieldsBuilder request =
-        new FieldsBuilder(Operation.TAR_OUT).add(Tag.PATH, path).add(Tag.EXCLUDE, excludes);
+    FieldsBuilder request = request(Operation.TAR_OUT, path).add(Tag.EXCLUDE, excludes);
     LinkStream stream = client.open(Operation.TAR_OUT, request, DataInput.WINDOW);
     return DataInput.open(stream, longAnswer());
   }
@@ -171,8 +180,7 @@ final class AgentFiles implements FileSystem {
   /** Unpacks an archive; {@code flags} as the protocol has them. */
   TreeSummary unpack(String path, InputStream archive, TreeLimits limits, int flags) {
     FieldsBuilder request =
-        new FieldsBuilder(Operation.TAR_IN)
-            .add(Tag.PATH, path)
+        request(Operation.TAR_IN, path)
             .add(Tag.FLAGS, flags)
             .add(Tag.MAX_BYTES, limits.maxBytes())
             .add(Tag.MAX_ENTRIES, limits.maxEntries());
@@ -211,8 +219,8 @@ final class AgentFiles implements FileSystem {
     return ItemStream.open(stream, longAnswer(), AgentFiles::info);
   }
 
-  private static FieldsBuilder attribute(String path, int action) {
-    return new FieldsBuilder(Operation.XATTR).add(Tag.PATH, path).add(Tag.ACTION, action);
+  private FieldsBuilder attribute(String path, int action) {
+    return request(Operation.XATTR, path).add(Tag.ACTION, action);
   }
 
   private static int flags(WriteOptions options) {

@@ -123,6 +123,12 @@ public final class BootRecord {
       return this;
     }
 
+    /** Names a folder that was made for the sandbox, so that it is its user's. */
+    public Builder workspace(Optional<String> folder) {
+      fields.add(Tag.WORKSPACE, folder);
+      return this;
+    }
+
     /** Sets the default user of commands and files. */
     public Builder user(Optional<String> name) {
       fields.add(Tag.USER, name);

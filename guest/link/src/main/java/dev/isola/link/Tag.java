@@ -95,6 +95,8 @@ final class Tag {
   static final int LIMIT = 93;
   static final int DISK_SINCE_NS = 94;
   static final int INCLUDE = 95;
+  static final int HEIR = 96;
+  static final int WORKSPACE = 97;
 
   private Tag() {}
 }

@@ -4,6 +4,7 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.LimitKind;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -134,6 +135,15 @@ public final class ControlGroups {
   /** Returns the groups of a sandbox. Only a handle: nothing is made and nothing is looked at. */
   public ControlGroup group(InstanceId instance, SandboxId id) {
     return new ControlGroup(this, "isola-" + instance + "-" + id);
+  }
+
+  /**
+   * Removes groups of {@code instance} that are older than {@code age} and in which nobody is:
+   * whoever made them was killed. Only for who knows that no sandbox of it is that old: one that is
+   * stopped has empty groups, and needs them.
+   */
+  public void removeEmpty(InstanceId instance, Duration age) {
+    Abandoned.remove(hierarchies, name -> name.startsWith("isola-" + instance + "-"), age);
   }
 
   List<Hierarchy> hierarchies() {

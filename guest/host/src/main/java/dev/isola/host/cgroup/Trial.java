@@ -5,6 +5,7 @@ import dev.isola.spi.spec.ResourceLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -21,13 +22,19 @@ final class Trial {
   private static final ResourceLimits LIMITS =
       ResourceLimits.DEFAULT.withCpu(0.01).withMemoryMb(16).withProcesses(16);
 
+  private static final String PREFIX = "isola-trial-";
+
+  /** A trial takes milliseconds. */
+  private static final Duration ABANDONED = Duration.ofMinutes(10);
+
   private final String name =
-      "isola-trial-" + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime());
+      PREFIX + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime());
 
   private Trial() {}
 
   /** Returns the places that are needed: each limit once, and one that can freeze. */
   static List<Place> places(List<Hierarchy> hierarchies) {
+    Abandoned.remove(hierarchies, name -> name.startsWith(PREFIX), ABANDONED);
     Trial trial = new Trial();
     List<Place> places = new ArrayList<>();
     hierarchies.stream()

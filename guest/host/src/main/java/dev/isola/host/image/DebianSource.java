@@ -34,7 +34,7 @@ final class DebianSource extends ImageSource {
       PATH
           + """
       set -e
-      useradd --uid 1000 --user-group --create-home --home-dir /home/user --shell /bin/bash user
+      useradd --uid 1000 --user-group --groups sudo --create-home --home-dir /home/user --shell /bin/bash user
       mkdir -p /workspace /etc/sudoers.d
       chown user:user /workspace
       echo 'user ALL=(ALL:ALL) NOPASSWD: ALL' > /etc/sudoers.d/user

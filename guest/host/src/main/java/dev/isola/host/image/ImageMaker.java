@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.host.Uses;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.BufferedOutputStream;
@@ -49,7 +50,7 @@ record ImageMaker(Path folder, Instant now) {
         new BufferedOutputStream(Files.newOutputStream(folder.resolve(Contents.FILE)), 1 << 16)) {
       contents = Contents.list(rootfs, list);
     }
-    ImageUses.make(folder);
+    Uses.make(folder);
     List<String> all = new ArrayList<>(notes.lines());
     if (!root) {
       all.addFirst("owners are lost: everything belongs to the user who made the image");

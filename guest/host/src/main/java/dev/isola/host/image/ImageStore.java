@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.host.Uses;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -30,7 +31,7 @@ import java.util.function.Consumer;
  */
 public final class ImageStore {
   private final Path folder;
-  private final ImageUses uses = new ImageUses();
+  private final Uses uses = new Uses();
 
   private final InstantSource clock;
   private final boolean durable;
@@ -110,7 +111,7 @@ public final class ImageStore {
   public Image use(String name, SandboxId sandbox, Path sandboxFolder) {
     Image image = need(name);
     try {
-      uses.add(folder.resolve(name), sandbox, sandboxFolder);
+      uses.add(folder.resolve(name), sandbox.value(), sandboxFolder);
       return image;
     } catch (NoSuchFileException | NotDirectoryException removed) {
       throw ImageName.notFound(name, names());
@@ -123,7 +124,7 @@ public final class ImageStore {
   public void release(String name, SandboxId sandbox) {
     try {
       if (ImageName.isValid(name)) {
-        uses.remove(folder.resolve(name), sandbox);
+        uses.remove(folder.resolve(name), sandbox.value());
       }
     } catch (IOException e) {
       throw unusable(e);

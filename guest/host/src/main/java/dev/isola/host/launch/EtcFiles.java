@@ -1,6 +1,5 @@
 package dev.isola.host.launch;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -9,28 +8,24 @@ final class EtcFiles {
   private EtcFiles() {}
 
   /**
-   * Writes them to {@code folder} and adds the steps that put them in place.
+   * Adds the steps that put them in place.
    *
    * @param resolvConf the content of the file of that name
    * @param people whether the users, too, are the sandbox's own; an image has users already
    */
-  static void plan(Plan plan, Path folder, String hostname, String resolvConf, boolean people)
-      throws IOException {
-    Files.createDirectory(folder);
-    put(plan, folder, "hostname", hostname + "\n");
-    put(plan, folder, "hosts", "127.0.0.1 localhost " + hostname + "\n::1 localhost\n");
-    put(plan, folder, "resolv.conf", resolvConf);
+  static void plan(Plan plan, String hostname, String resolvConf, boolean people) {
+    put(plan, "hostname", hostname + "\n");
+    put(plan, "hosts", "127.0.0.1 localhost " + hostname + "\n::1 localhost\n");
+    put(plan, "resolv.conf", resolvConf);
     if (people) {
       String shell = Files.isExecutable(Path.of("/bin/bash")) ? "/bin/bash" : "/bin/sh";
-      put(plan, folder, "passwd", passwd(shell));
-      put(plan, folder, "group", group());
+      put(plan, "passwd", passwd(shell));
+      put(plan, "group", group());
     }
   }
 
-  private static void put(Plan plan, Path folder, String name, String content) throws IOException {
-    Path file = folder.resolve(name);
-    Files.writeString(file, content);
-    plan.step("bind", file.toString(), "/etc/" + name, "ro");
+  private static void put(Plan plan, String name, String content) {
+    plan.step("file", "/etc/" + name, content);
   }
 
   private static String passwd(String shell) {

@@ -5,12 +5,12 @@ import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.cgroup.Reading;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
+import dev.isola.host.layer.Layers;
+import dev.isola.host.layer.Steps;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.BootRecord;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.AgentProcess;
-import dev.isola.link.local.AgentStarter;
-import dev.isola.link.local.AgentStarter.Launching;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.Freezing;
 import dev.isola.link.local.SandboxFolder;
@@ -21,6 +21,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
@@ -69,7 +70,8 @@ public final class IsolatedBooter implements Booter {
           UsageReporting.class,
           Renewing.class,
           Pausing.class,
-          Snapshotting.class);
+          Snapshotting.class,
+          Forking.class);
 
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
@@ -91,16 +93,27 @@ public final class IsolatedBooter implements Booter {
   private final ControlGroups groups = ControlGroups.ofThisMachine();
   private final BridgeNetwork bridge;
   private final InstalledProgram agent;
-  private final InstalledProgram launcher;
+  private final Launcher launcher;
+  private final Layers layers;
+  private final Merging merging;
 
   public IsolatedBooter(ProviderContext context, Isolator isolator) {
+    this(context, isolator, Steps.UNWATCHED);
+  }
+
+  /**
+   * @param steps is told how far a fork is
+   */
+  public IsolatedBooter(ProviderContext context, Isolator isolator, Steps steps) {
     this.context = context;
     this.isolator = isolator;
     this.images = new ImageStore(context.shared());
     this.bridge = new BridgeNetwork(context.instance());
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
-    this.launcher = InstalledProgram.launcher(programs);
+    this.launcher = new Launcher(InstalledProgram.launcher(programs), programs);
+    this.layers = new Layers(context.dataFolder().resolve("layers"), steps);
+    this.merging = new Merging(layers, launcher::path);
   }
 
   @Override
@@ -155,7 +168,17 @@ public final class IsolatedBooter implements Booter {
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
     }
-    return isolator.health();
+    Health health = isolator.health();
+    if (health instanceof Health.Unhealthy) {
+      return health;
+    }
+    try {
+      launcher.standBy();
+    } catch (IOException e) {
+      return new Health.Unhealthy(
+          "the launcher does not start: " + e.getMessage(), "look at the data folder's rights");
+    }
+    return health;
   }
 
   @Override
@@ -176,10 +199,10 @@ public final class IsolatedBooter implements Booter {
   @Override
   public AgentProcess boot(Booting booting) throws IOException {
     SandboxId id = booting.spec().id();
-    try (Launching launching = launch(id)) { // it starts while its plan is made
+    try (Launcher.Turn turn = launcher.open(id)) { // it begins while its plan is made
       byte[] plan = plan(booting);
       save(planFile(booting.folder()), plan);
-      return finish(launching, id, booting.folder(), plan, booting.patience());
+      return finish(turn, id, booting.folder(), plan, booting.patience());
     }
   }
 
@@ -191,6 +214,8 @@ public final class IsolatedBooter implements Booter {
     network.write(folder);
     Optional<Image> image = image(spec, folder);
     Plan plan = new Plan();
+    plan.step("spread", folder.path() + "/..");
+    plan.step("spread", layers.folder().toString());
 
     ControlGroup group = groups.group(context.instance(), spec.id());
     group.make(isolator.ownKernel() ? OwnKernel.charged(spec.limits()) : spec.limits());
@@ -214,7 +239,7 @@ public final class IsolatedBooter implements Booter {
             List.of(context.shared(), context.dataFolder()),
             context.shared().resolve("volumes"),
             network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
-        .plan(plan);
+        .plan(plan, layers, booting.layers());
     if (isolator.ownKernel()) {
       plan.step("beside", new Layer(folder).path().toString(), "layer");
     }
@@ -277,6 +302,10 @@ public final class IsolatedBooter implements Booter {
         BootRecord.builder(spec.id(), booting.record().secret())
             .cwd(spec.cwd().or(() -> image.flatMap(Image::workdir)).orElse(spec.workspaceMount()))
             .user(spec.user().or(() -> image.flatMap(Image::user)))
+            .workspace(
+                spec.workspacePath().isEmpty()
+                    ? Optional.of(spec.workspaceMount())
+                    : Optional.empty())
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .disk(spec.limits().diskMb() * MEGABYTE)
@@ -297,19 +326,15 @@ public final class IsolatedBooter implements Booter {
             .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
   }
 
-  private Launching launch(SandboxId id) {
-    return AgentStarter.launch(id, List.of(launcher.path().toString()));
-  }
-
   private AgentProcess finish(
-      Launching launching, SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
+      Launcher.Turn turn, SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
       throws IOException {
     if (isolator.socketFolder().isEmpty()) {
-      return launching.finish(plan, patience);
+      return turn.boot(id, plan, patience);
     }
     SocketFolder shared = new SocketFolder(folder, Users.of(context.instance(), id));
     shared.open();
-    AgentProcess process = launching.finish(plan, patience);
+    AgentProcess process = turn.boot(id, plan, patience);
     shared.close();
     return process;
   }
@@ -320,8 +345,9 @@ public final class IsolatedBooter implements Booter {
     // What is left of its last run would hold what the next one needs.
     groups.group(context.instance(), id).awaitEmpty(PATIENCE);
     byte[] plan = Files.readAllBytes(planFile(folder));
-    try (Launching launching = launch(id)) {
-      return finish(launching, id, folder, plan, patience);
+    new Workspace(folder, Users.of(context.instance(), id), layers).weigh();
+    try (Launcher.Turn turn = launcher.open(id)) {
+      return finish(turn, id, folder, plan, patience);
     }
   }
 
@@ -346,6 +372,27 @@ public final class IsolatedBooter implements Booter {
           .sandbox(booted.sandbox().id())
           .exception(e);
     }
+  }
+
+  @Override
+  public Frozen freeze(SandboxId id, SandboxFolder folder, AgentProcess agentProcess)
+      throws IOException {
+    return pushing().freeze(id, folder, Users.of(context.instance(), id), agentProcess);
+  }
+
+  @Override
+  public void mend(SandboxId id, SandboxFolder folder) throws IOException {
+    pushing().mend(id, folder);
+  }
+
+  private Pushing pushing() {
+    return new Pushing(isolator.traits().name(), layers, merging, launcher);
+  }
+
+  @Override
+  public void letGo(Frozen frozen) throws IOException {
+    layers.release(frozen.layers(), frozen.holder());
+    merging.afterwards(frozen.layers());
   }
 
   @Override
@@ -393,9 +440,17 @@ public final class IsolatedBooter implements Booter {
     if (Files.exists(imageFile(folder))) {
       images.release(Files.readString(imageFile(folder)), id);
     }
+    layers.leave(id.value());
+    merging.endUnwanted();
   }
 
-  private static Path planFile(SandboxFolder folder) {
+  @Override
+  public void close() {
+    merging.close();
+    launcher.close();
+  }
+
+  static Path planFile(SandboxFolder folder) {
     return folder.path().resolve("plan");
   }
 
@@ -404,7 +459,7 @@ public final class IsolatedBooter implements Booter {
   }
 
   /** The plan holds the agent's secret: only its owner can read it. */
-  private static void save(Path file, byte[] content) throws IOException {
+  static void save(Path file, byte[] content) throws IOException {
     try (SeekableByteChannel out = Files.newByteChannel(file, NEW, OURS)) {
       out.write(ByteBuffer.wrap(content));
     }

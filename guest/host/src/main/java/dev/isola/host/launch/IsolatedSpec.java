@@ -17,6 +17,7 @@ final class IsolatedSpec {
 
   static void refuseWhatCannotBe(String provider, SandboxSpec spec) {
     SpecValidation.refuse(SpecValidation.hostViolations(spec));
+    SpecValidation.refuse(EngineSockets.here().violations(spec));
     unlessAllowed(provider, spec.gpus() == 0, "gpus");
     unlessAllowed(provider, spec.user().isEmpty() || Users.areRanges(), "users");
     unlessAllowed(

@@ -38,6 +38,11 @@ record Layer(SandboxFolder folder) {
     make(work(), users, 0700);
   }
 
+  /** Makes a folder beside it, the sandbox's own. */
+  void makeBeside(String name, Users users) throws IOException {
+    make(folder.path().resolve(name), users, 0700);
+  }
+
   private static void make(Path path, Users users, int mode) throws IOException {
     Files.createDirectory(path);
     Files.setAttribute(path, "unix:mode", mode);

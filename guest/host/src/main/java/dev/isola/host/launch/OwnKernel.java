@@ -6,7 +6,7 @@ import dev.isola.spi.spec.ResourceLimits;
  * What a kernel in user space takes for itself, which is not the sandbox's to use: its control
  * groups allow that much more.
  */
-final class OwnKernel {
+public final class OwnKernel {
   private static final int MEMORY_MB = 64;
 
   /**
@@ -24,7 +24,8 @@ final class OwnKernel {
 
   private OwnKernel() {}
 
-  static ResourceLimits charged(ResourceLimits asked) {
+  /** Returns what its control groups have to allow. */
+  public static ResourceLimits charged(ResourceLimits asked) {
     return asked
         .withMemoryMb(asked.memoryMb() + MEMORY_MB)
         .withProcesses(

@@ -6,6 +6,8 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What the launcher is told: steps, taken one after the other. The verbs are those of {@code
@@ -22,6 +24,51 @@ public final class Plan {
     }
     steps.add(step);
     return this;
+  }
+
+  /** Adds a step. */
+  Plan add(List<String> words) {
+    return step(words.toArray(String[]::new));
+  }
+
+  /** Reads what {@link #encode} wrote. */
+  static Plan decode(byte[] encoded) {
+    Plan plan = new Plan();
+    ByteBuffer in = ByteBuffer.wrap(encoded);
+    while (in.hasRemaining()) {
+      byte[][] step = new byte[in.getInt()][];
+      for (int i = 0; i < step.length; i++) {
+        step[i] = new byte[in.getInt()];
+        in.get(step[i]);
+      }
+      plan.steps.add(step);
+    }
+    return plan;
+  }
+
+  private static boolean is(byte[][] step, String verb) {
+    return new String(step[0], UTF_8).equals(verb);
+  }
+
+  /** Returns the first step with a verb. */
+  Optional<List<String>> find(String verb) {
+    return steps.stream()
+        .filter(step -> is(step, verb))
+        .findFirst()
+        .map(step -> Stream.of(step).map(word -> new String(word, UTF_8)).toList());
+  }
+
+  /** Returns this plan with other words for the step that has their verb. */
+  Plan with(List<String> words) {
+    Plan changed = new Plan();
+    for (byte[][] step : steps) {
+      if (is(step, words.getFirst())) {
+        changed.add(words);
+      } else {
+        changed.steps.add(step);
+      }
+    }
+    return changed;
   }
 
   /** Adds what the agent reads from its standard input. */

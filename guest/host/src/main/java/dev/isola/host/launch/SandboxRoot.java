@@ -1,10 +1,12 @@
 package dev.isola.host.launch;
 
 import dev.isola.host.image.Image;
+import dev.isola.host.layer.Layers;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -34,9 +36,14 @@ public record SandboxRoot(
   /** Where the agent's program is inside. */
   public static final String AGENT = "/.isola/agent";
 
-  /** Makes the folders on the host and adds the steps that stage the root. */
-  public void plan(Plan plan) throws IOException {
+  /**
+   * Makes the folders on the host and adds the steps that stage the root.
+   *
+   * @param beneath the layers the workspace begins with, the topmost first
+   */
+  void plan(Plan plan, Layers layers, List<String> beneath) throws IOException {
     Layer layer = new Layer(folder);
+    Workspace workspace = new Workspace(folder, users, layers);
     if (users.range()) {
       plan.step("users", "0", users.root(), Integer.toString(Users.COUNT));
     } else {
@@ -44,7 +51,7 @@ public record SandboxRoot(
     }
     plan.step("stage");
     if (image.isPresent()) {
-      layer.make(users, "upper", "workspace");
+      layer.make(users, "upper", Workspace.NAME);
       layer.makeWork(users);
       plan.step(
           "overlay",
@@ -55,7 +62,7 @@ public record SandboxRoot(
           "mapped");
       ownFolder(plan, "/home/user", "755");
     } else {
-      layer.make(users, "workspace", "home", "root", "tmp", "vartmp");
+      layer.make(users, Workspace.NAME, "home", "root", "tmp", "vartmp");
       HostBase.plan(plan, hidden);
       ownFolder(plan, "/var", "755");
       bind(plan, layer.of("home"), "/home/user");
@@ -63,22 +70,45 @@ public record SandboxRoot(
       bind(plan, layer.of("tmp"), "/tmp");
       bind(plan, layer.of("vartmp"), "/var/tmp");
     }
+    workspace.begin(beneath.isEmpty() ? ofImage() : beneath);
     for (String folderName : List.of("/proc", "/dev", "/sys")) {
       ownFolder(plan, folderName, "755");
     }
     plan.step("tmpfs", "/run", "mode=0755,size=16m,uid=" + users.root() + ",gid=" + users.root());
-    EtcFiles.plan(
-        plan, folder.path().resolve("etc"), spec.id().value(), resolvConf, image.isEmpty());
+    EtcFiles.plan(plan, spec.id().value(), resolvConf, image.isEmpty());
     if (spec.workspacePath().isPresent()) {
       shared(plan, spec.workspacePath().get(), spec.workspaceMount(), false);
     } else {
-      bind(plan, layer.of("workspace"), spec.workspaceMount());
+      plan.add(workspace.step(spec.workspaceMount()));
     }
     for (Volume volume : spec.volumes()) {
       mount(plan, volume);
     }
     plan.step("bind", layer.path().toString(), Layer.INSIDE, "ro");
+    if (spec.workspacePath().isEmpty()) { // counted as it is seen, not as it lies on the disk
+      plan.step("again", spec.workspaceMount(), Layer.INSIDE + "/" + Workspace.NAME);
+    }
     plan.step("bind", agent.toString(), AGENT, "ro");
+  }
+
+  /** A workspace of its own begins with what the image has in that place. */
+  private List<String> ofImage() throws IOException {
+    if (image.isEmpty() || spec.workspacePath().isPresent()) {
+      return List.of();
+    }
+    Path rootfs = image.get().rootfs();
+    Path place = rootfs.resolve(spec.workspaceMount().substring(1)).normalize();
+    boolean real =
+        place.startsWith(rootfs)
+            && !place.toString().contains("\n")
+            && Files.isDirectory(place)
+            && place.toRealPath().equals(rootfs.toRealPath().resolve(rootfs.relativize(place)));
+    if (!real) {
+      return List.of();
+    }
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(place)) {
+      return files.iterator().hasNext() ? List.of(place.toString()) : List.of();
+    }
   }
 
   private void ownFolder(Plan plan, String path, String mode) {

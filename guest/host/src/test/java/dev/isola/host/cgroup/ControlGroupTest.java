@@ -440,6 +440,28 @@ class ControlGroupTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(Variant.class)
+  void whatIsEmptyAndOldIsRemovedAndNothingElse(Variant variant) throws Exception {
+    try (Bench used = new Bench(variant);
+        Bench other = new Bench(variant)) {
+      ControlGroup empty = used.machine.group(used.instance, new SandboxId("empty"));
+      empty.make(LIMITS);
+      other.group.make(LIMITS);
+      used.group.make(LIMITS);
+      Process member = used.start(used.group, "echo in; exec sleep 100");
+      assertThat(member.getInputStream().read()).isEqualTo('i');
+
+      used.machine.removeEmpty(used.instance, Duration.ofHours(1));
+      assertThat(empty.joinFiles()).as("too young").isNotEmpty();
+      used.machine.removeEmpty(used.instance, Duration.ZERO);
+      assertThat(empty.joinFiles()).isEmpty();
+      assertThat(used.group.joinFiles()).as("somebody is in it").isNotEmpty();
+      assertThat(other.group.joinFiles()).as("another installation's").isNotEmpty();
+      assertThat(member.isAlive()).isTrue();
+    }
+  }
+
   @Test
   void aHandleHasNoSideEffects() {
     InstanceId instance = new InstanceId("sideeffects");

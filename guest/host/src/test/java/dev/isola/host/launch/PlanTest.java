@@ -106,4 +106,16 @@ final class PlanTest {
     assertThat(launcher.waitFor(20, TimeUnit.SECONDS)).isTrue();
     await().until(() -> begun.stream().noneMatch(ProcessHandle::isAlive));
   }
+
+  @Test
+  void oneStepIsReplacedAndTheOthersStay() {
+    byte[] secret = {0, -1, 7};
+    Plan plan = new Plan().step("stage").step("workspace", "/w", "a", "b").boot(secret);
+    Plan read = Plan.decode(plan.encode());
+    assertThat(read.encode()).isEqualTo(plan.encode());
+    assertThat(read.find("workspace")).contains(List.of("workspace", "/w", "a", "b"));
+    assertThat(read.find("run")).isEmpty();
+    assertThat(read.with(List.of("workspace", "/w", "c")).encode())
+        .isEqualTo(new Plan().step("stage").step("workspace", "/w", "c").boot(secret).encode());
+  }
 }

@@ -53,58 +53,27 @@ public final class AgentStarter {
    */
   public static AgentProcess start(
       SandboxId id, List<String> words, byte[] input, Duration patience) {
-    try (Launching launching = launch(id, words)) {
-      return launching.finish(input, patience);
-    }
-  }
-
-  /** Runs a program as above that is told later what to do; starting it takes a while, too. */
-  public static Launching launch(SandboxId id, List<String> words) {
+    Process launcher;
     try {
-      return new Launching(id, builder(words).start());
+      launcher = builder(words).start();
     } catch (IOException e) {
       throw failed(id, "the agent cannot be executed: " + e.getMessage(), e);
     }
-  }
-
-  /** A program that runs and waits to be told what to do. Closing it ends it. */
-  public static final class Launching implements AutoCloseable {
-    private final SandboxId id;
-    private final Process launcher;
-
-    private Launching(SandboxId id, Process launcher) {
-      this.id = id;
-      this.launcher = launcher;
-    }
-
-    /** Tells it what to do, and returns once the agent listens. */
-    public AgentProcess finish(byte[] input, Duration patience) {
-      try {
-        try (OutputStream in = launcher.getOutputStream()) {
-          in.write(input);
-        }
-        if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-          throw Fault.of(
-                  ErrorCode.DEADLINE_EXCEEDED,
-                  "the agent did not start within " + patience.toMillis() + " ms",
-                  "raise startupTimeout, or look at the load of this machine")
-              .sandbox(id)
-              .exception();
-        }
-        byte[] answer = launcher.getInputStream().readNBytes(LONGEST_ANSWER);
-        return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
-      } catch (IOException e) {
-        throw failed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
-            .sandbox(id)
-            .exception(e);
+    try {
+      try (OutputStream in = launcher.getOutputStream()) {
+        in.write(input);
       }
-    }
-
-    @Override
-    public void close() {
+      if (!launcher.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw late(id, patience);
+      }
+      byte[] answer = launcher.getInputStream().readNBytes(LONGEST_ANSWER);
+      return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
+    } catch (IOException e) {
+      throw failed(id, "the agent cannot be told what to do: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "").sandbox(id).exception(e);
+    } finally {
       launcher.destroyForcibly();
     }
   }
@@ -140,7 +109,12 @@ public final class AgentStarter {
     return builder;
   }
 
-  private static AgentProcess parse(String answer, SandboxId id) {
+  /**
+   * Reads the line of whoever started an agent.
+   *
+   * @throws dev.isola.spi.error.ProviderUnavailable when it tells why there is none
+   */
+  public static AgentProcess parse(String answer, SandboxId id) {
     Matcher ready = READY.matcher(answer);
     if (!ready.matches()) {
       String reason = answer.startsWith("error ") ? answer.substring(6) : "it said: " + answer;
@@ -152,7 +126,18 @@ public final class AgentStarter {
         ready.group(3).contains("pid"));
   }
 
-  private static SandboxException failed(SandboxId id, String what, @Nullable Throwable cause) {
+  /** What is thrown when no agent has come in time. */
+  public static SandboxException late(SandboxId id, Duration patience) {
+    return Fault.of(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "the agent did not start within " + patience.toMillis() + " ms",
+            "raise startupTimeout, or look at the load of this machine")
+        .sandbox(id)
+        .exception();
+  }
+
+  /** What is thrown when no agent can be started. */
+  public static SandboxException failed(SandboxId id, String what, @Nullable Throwable cause) {
     return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
         .sandbox(id)
         .exception(cause);

@@ -10,18 +10,42 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
 /** The part of a local provider that is its own: how a sandbox is booted. */
-public interface Booter {
+public interface Booter extends AutoCloseable {
 
   /**
    * What is to be booted. The intent is written down and the folder exists.
    *
+   * @param layers the files its workspace begins with, as {@link Frozen} names them
    * @param patience how long it may take
    */
-  record Booting(SandboxSpec spec, SandboxRecord record, SandboxFolder folder, Duration patience) {}
+  record Booting(
+      SandboxSpec spec,
+      SandboxRecord record,
+      SandboxFolder folder,
+      List<String> layers,
+      Duration patience) {
+    public Booting {
+      layers = List.copyOf(layers);
+    }
+  }
+
+  /**
+   * The files of a workspace at one moment.
+   *
+   * @param layers none of which is written again, the topmost first
+   * @param holder who keeps them until {@link #letGo}
+   * @param held for how long the sandbox stood still
+   */
+  record Frozen(List<String> layers, String holder, Duration held) {
+    public Frozen {
+      layers = List.copyOf(layers);
+    }
+  }
 
   /**
    * What was booted and answers.
@@ -87,9 +111,32 @@ public interface Booter {
   }
 
   /**
+   * Keeps the files of a workspace as they are now. Only asked of who declares {@link
+   * dev.isola.spi.capability.Forking}.
+   *
+   * @throws dev.isola.spi.error.Conflict when somebody in it uses them, naming who
+   */
+  default Frozen freeze(SandboxId id, SandboxFolder folder, AgentProcess agent) throws IOException {
+    throw new IOException("the workspace of sandbox " + id + " cannot be shared");
+  }
+
+  /**
+   * Brings to an end what a process left that was killed while it worked on a sandbox that runs.
+   * Called before somebody attaches to it; fast when there is nothing.
+   */
+  default void mend(SandboxId id, SandboxFolder folder) throws IOException {}
+
+  /** Says that no more sandboxes begin with these files. */
+  default void letGo(Frozen frozen) throws IOException {}
+
+  /**
    * Gives back what booting took besides processes and the folder (mounts, cgroups, networks).
    * Called when no process of the sandbox is left; may be repeated, also by another process, and
    * for a sandbox whose boot failed half-way.
    */
   void release(SandboxId id, SandboxFolder folder) throws IOException;
+
+  /** Lets go of what boots need; what runs goes on. */
+  @Override
+  default void close() {}
 }

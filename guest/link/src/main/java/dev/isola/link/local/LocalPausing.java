@@ -75,11 +75,9 @@ final class LocalPausing {
     }
   }
 
-  /** Returns what a sandbox of this provider brings, where the provider declares it. */
-  Map<Class<? extends Capability>, Capability> of(SandboxId id) {
-    return booter.capabilities().contains(Pausing.class)
-        ? Map.of(Pausing.class, new Of(id))
-        : Map.of();
+  /** Returns what one sandbox can. */
+  Pausing of(SandboxId id) {
+    return new Of(id);
   }
 
   /** Returns the state of a sandbox that lives or was stopped. */

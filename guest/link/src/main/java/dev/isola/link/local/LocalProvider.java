@@ -7,8 +7,8 @@ import dev.isola.link.UnixSocketConnector;
 import dev.isola.link.local.Booter.Booted;
 import dev.isola.link.local.Booter.Booting;
 import dev.isola.link.local.SandboxFolders.Known;
-import dev.isola.spi.Bytes;
 import dev.isola.spi.Destroy;
+import dev.isola.spi.FirstSteps;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderContext;
@@ -17,20 +17,21 @@ import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.exec.ExecResult;
-import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +56,7 @@ public final class LocalProvider implements Provider {
   private final Turns turns = new Turns();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private final LocalPausing pausing;
+  private final LocalForking forking;
   private volatile @Nullable ProviderInfo info;
 
   public LocalProvider(ProviderContext context, Booter booter) {
@@ -62,6 +64,7 @@ public final class LocalProvider implements Provider {
     this.booter = booter;
     this.folders = new SandboxFolders(context.dataFolder().resolve("sandboxes"));
     this.pausing = new LocalPausing(booter, folders, turns, attached);
+    this.forking = new LocalForking(booter, folders, turns, this::create);
   }
 
   @Override
@@ -87,14 +90,18 @@ public final class LocalProvider implements Provider {
 
   @Override
   public Sandbox create(SandboxSpec spec) {
+    return create(spec, List.of());
+  }
+
+  private Sandbox create(SandboxSpec spec, List<String> layers) {
     booter.refuse(spec);
     if (!spec.limits().required().isEmpty() || !spec.require().equals(Require.NOTHING)) {
       info().refuseUnmet(spec);
     }
-    return turns.take(spec.id(), () -> createInTurn(spec));
+    return turns.take(spec.id(), () -> createInTurn(spec, layers));
   }
 
-  private Sandbox createInTurn(SandboxSpec spec) {
+  private Sandbox createInTurn(SandboxSpec spec, List<String> layers) {
     Optional<Sandbox> existing = attachInTurn(spec.id());
     if (existing.isPresent()) {
       return existing.get();
@@ -112,7 +119,7 @@ public final class LocalProvider implements Provider {
     UnixSocketConnector.check(folder.socket());
     claim(folder, spec.id());
     try {
-      return make(spec, folder);
+      return make(spec, folder, layers);
     } catch (IOException e) {
       cleanUp(spec.id(), e);
       throw unmakeable(spec.id(), e);
@@ -147,7 +154,8 @@ public final class LocalProvider implements Provider {
         .exception(e);
   }
 
-  private Sandbox make(SandboxSpec spec, SandboxFolder folder) throws IOException {
+  private Sandbox make(SandboxSpec spec, SandboxFolder folder, List<String> layers)
+      throws IOException {
     long deadline = System.nanoTime() + spec.startupTimeout().toNanos();
     SandboxRecord record =
         SandboxRecord.intent(
@@ -156,8 +164,9 @@ public final class LocalProvider implements Provider {
             context.clock().instant(),
             folder,
             BootRecord.newSecret());
-    record.write(folder.record());
-    AgentProcess agent = booter.boot(new Booting(spec, record, folder, spec.startupTimeout()));
+    record.begin(folder.record());
+    AgentProcess agent =
+        booter.boot(new Booting(spec, record, folder, layers, spec.startupTimeout()));
     record = record.withAgent(agent);
     AgentSandbox sandbox = sandbox(new Known(folder, record), LinkOptions.DEFAULT);
     Thread.startVirtualThread(() -> connectEarly(sandbox));
@@ -165,8 +174,8 @@ public final class LocalProvider implements Provider {
     attached.put(spec.id(), sandbox);
     sandbox.connect();
     booter.verify(new Booted(sandbox, folder, agent));
-    seed(sandbox, spec);
-    initialize(sandbox, spec, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+    FirstSteps.take(
+        sandbox, spec, () -> Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
     return sandbox;
   }
 
@@ -176,40 +185,6 @@ public final class LocalProvider implements Provider {
       sandbox.connect();
     } catch (SandboxException toldLater) {
       // see above
-    }
-  }
-
-  private static void seed(Sandbox sandbox, SandboxSpec spec) {
-    for (Map.Entry<String, Bytes> file : spec.seedFiles().entrySet()) {
-      sandbox
-          .files()
-          .write(
-              file.getKey(),
-              new ByteArrayInputStream(file.getValue().toArray()),
-              WriteOptions.DEFAULT);
-    }
-  }
-
-  private static void initialize(Sandbox sandbox, SandboxSpec spec, Duration left) {
-    if (spec.init().isEmpty()) {
-      return;
-    }
-    ExecResult result = sandbox.run(spec.init().get().withTimeout(left));
-    if (result.timedOut()) {
-      throw Fault.of(
-              ErrorCode.DEADLINE_EXCEEDED,
-              "the init command took longer than the startup timeout of " + spec.startupTimeout(),
-              "raise startupTimeout, or do less in the init command")
-          .sandbox(spec.id())
-          .exception();
-    }
-    if (!result.succeeded()) {
-      throw Fault.of(
-              ErrorCode.SPAWN_FAILED,
-              "the init command failed with " + result.exit() + ": " + result.stderr().text(),
-              "correct the init command")
-          .sandbox(spec.id())
-          .exception();
     }
   }
 
@@ -234,6 +209,7 @@ public final class LocalProvider implements Provider {
     sandbox.mark(pausing.stateOf(known.get().record()));
     try {
       if (sandbox.state() == SandboxState.RUNNING) {
+        mend(known.get());
         sandbox.ping();
       }
     } catch (Gone e) {
@@ -242,6 +218,23 @@ public final class LocalProvider implements Provider {
     }
     attached.put(id, sandbox);
     return Optional.of(sandbox);
+  }
+
+  private void mend(Known known) {
+    try {
+      booter.mend(known.record().id(), known.folder());
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "sandbox "
+                  + known.record().id()
+                  + " was being forked by a process that was killed,"
+                  + " and that cannot be brought to an end: "
+                  + e.getMessage(),
+              "attach again, or destroy it")
+          .sandbox(known.record().id())
+          .exception(e);
+    }
   }
 
   /** What another instance made is never touched, even in a folder that is shared by mistake. */
@@ -255,12 +248,24 @@ public final class LocalProvider implements Provider {
             new UnixSocketConnector(known.folder().socket()),
             known.record().secret())
         .capabilities(booter.capabilities())
-        .extra(pausing.of(known.record().id()))
+        .extra(extra(known.record().id()))
         .usage(agent -> booter.measured(known.record().id(), agent))
         .causeOfDeath(() -> booter.causeOfDeath(known.record().id()))
         .commandTimeout(known.record().commandTimeout())
         .options(patience)
         .build();
+  }
+
+  /** What a sandbox of this provider can that its agent alone cannot. */
+  private Map<Class<? extends Capability>, Capability> extra(SandboxId id) {
+    Map<Class<? extends Capability>, Capability> found = new HashMap<>();
+    if (booter.capabilities().contains(Pausing.class)) {
+      found.put(Pausing.class, pausing.of(id));
+    }
+    if (booter.capabilities().contains(Forking.class)) {
+      found.put(Forking.class, forking.of(id));
+    }
+    return found;
   }
 
   @Override
@@ -355,5 +360,6 @@ public final class LocalProvider implements Provider {
   public void close() {
     attached.values().forEach(AgentSandbox::close);
     attached.clear();
+    booter.close();
   }
 }

@@ -123,7 +123,16 @@ public record SandboxRecord(
         : AgentProcess.marked(instance, id.value());
   }
 
+  /** Writes it in place of the one before. */
   public void write(Path file) throws IOException {
+    Path temporary = file.resolveSibling(file.getFileName() + ".new");
+    begin(temporary);
+    Files.move(
+        temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  /** Writes the first record of a sandbox; until it is whole there is none. */
+  void begin(Path file) throws IOException {
     Properties text = new Properties();
     text.setProperty("id", id.value());
     text.setProperty("instance", instance);
@@ -140,12 +149,9 @@ public record SandboxRecord(
           text.setProperty("agentStart", Long.toString(process.startTime()));
           text.setProperty("agentNamespaces", Boolean.toString(process.namespaces()));
         });
-    Path temporary = file.resolveSibling(file.getFileName() + ".new");
-    try (OutputStream out = Channels.newOutputStream(Files.newByteChannel(temporary, NEW, OURS))) {
+    try (OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, NEW, OURS))) {
       text.store(out, null);
     }
-    Files.move(
-        temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
   /** Reads a record; empty when there is none or it is not whole. */

@@ -1,0 +1,257 @@
+package dev.isola.host.launch;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.link.AgentAbsentException;
+import dev.isola.link.AgentChannel;
+import dev.isola.link.InstalledProgram;
+import dev.isola.link.UnixSocketConnector;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.AgentStarter;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The launcher, standing by: one process of it waits on a socket and forks for each plan, which is
+ * quicker than starting a program. It ends with this process, and is started again should somebody
+ * have ended it.
+ */
+final class Launcher implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final int LONGEST_ANSWER = 2048;
+  private static final String PREFIX = "launch-";
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+
+  private final InstalledProgram program;
+  private final Path folder;
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile @Nullable Standing standing;
+
+  /** One process that listens. */
+  private record Standing(Process process, UnixSocketConnector socket) {}
+
+  /**
+   * @param folder where its socket is
+   */
+  Launcher(InstalledProgram program, Path folder) {
+    this.program = program;
+    this.folder = folder;
+  }
+
+  Path path() {
+    return program.path();
+  }
+
+  /**
+   * Begins a process that waits for its plan. Closing it ends a boot that is not done.
+   *
+   * @throws IOException when none can be begun
+   */
+  Turn open() throws IOException {
+    Standing now = standing;
+    if (now != null) {
+      try {
+        return new Turn(now.socket().open(PATIENCE));
+      } catch (AgentAbsentException ended) {
+        // It is started again.
+      }
+    }
+    return new Turn(start(now).socket().open(PATIENCE));
+  }
+
+  /** Begins the process of a sandbox that is to be booted. */
+  Turn open(SandboxId id) {
+    try {
+      return open();
+    } catch (IOException e) {
+      throw AgentStarter.failed(id, "the launcher cannot be reached: " + e.getMessage(), e);
+    }
+  }
+
+  /** Starts it, unless it runs. */
+  void standBy() throws IOException {
+    Standing now = standing;
+    if (now == null || !now.process().isAlive()) {
+      start(now);
+    }
+  }
+
+  /** Has one plan followed, and returns what is said of it. */
+  String ask(byte[] plan, Duration patience) throws IOException {
+    try (Turn turn = open()) {
+      return turn.ask(plan, patience);
+    }
+  }
+
+  private Standing start(@Nullable Standing ended) throws IOException {
+    lock.lock();
+    try {
+      Standing now = standing;
+      if (now != null && !now.equals(ended)) {
+        return now; // somebody was quicker
+      }
+      String executable = program.path().toString();
+      removeWhatTheKilledLeft();
+      String name = PREFIX + ProcessHandle.current().pid() + "-" + NUMBER.incrementAndGet();
+      Path socket = folder.resolve(name);
+      UnixSocketConnector connector = new UnixSocketConnector(socket);
+      ProcessBuilder builder = new ProcessBuilder(List.of(executable, "serve", socket.toString()));
+      builder.environment().clear();
+      builder.directory(Path.of("/").toFile());
+      builder.redirectErrorStream(true);
+      Process process = builder.start();
+      String line = firstWords(process);
+      if (!line.equals("ready")) {
+        process.destroyForcibly();
+        throw new IOException(line.isEmpty() ? "the launcher says nothing" : line);
+      }
+      now = new Standing(process, connector);
+      standing = now;
+      return now;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static String firstWords(Process process) throws IOException {
+    BufferedReader said =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
+    try (Late _ = new Late(PATIENCE, process::destroyForcibly)) {
+      return Optional.ofNullable(said.readLine()).orElse("");
+    }
+  }
+
+  /** Does something when it takes too long, unless it is closed before. */
+  private static final class Late implements AutoCloseable {
+    private final CompletableFuture<Boolean> late = new CompletableFuture<>();
+
+    Late(Duration patience, Runnable end) {
+      CompletableFuture<Void> _ =
+          late.completeOnTimeout(true, patience.toMillis(), TimeUnit.MILLISECONDS).thenRun(end);
+    }
+
+    boolean came() {
+      return late.isDone();
+    }
+
+    @Override
+    public void close() {
+      late.cancel(false);
+    }
+  }
+
+  private void removeWhatTheKilledLeft() throws IOException {
+    try (DirectoryStream<Path> sockets = Files.newDirectoryStream(folder, PREFIX + "*")) {
+      for (Path one : sockets) {
+        String owner = one.getFileName().toString().split("-", -1)[1];
+        if (!Files.isDirectory(Path.of("/proc", owner))) {
+          Files.deleteIfExists(one);
+        }
+      }
+    }
+  }
+
+  /** A process that waits for a plan. */
+  static final class Turn implements AutoCloseable {
+    private final AgentChannel channel;
+
+    private Turn(AgentChannel channel) {
+      this.channel = channel;
+    }
+
+    /**
+     * Hands over the plan, and returns the line that is said of it; nothing when nothing was said.
+     *
+     * @throws SocketTimeoutException when it takes too long
+     */
+    String ask(byte[] plan, Duration patience) throws IOException {
+      try (Late late = new Late(patience, channel::close)) {
+        return exchange(plan, late, patience);
+      }
+    }
+
+    private String exchange(byte[] plan, Late late, Duration patience) throws IOException {
+      try {
+        channel.write(ByteBuffer.allocate(4 + plan.length).putInt(plan.length).put(plan).flip());
+        ByteBuffer in = ByteBuffer.allocate(LONGEST_ANSWER);
+        while (in.hasRemaining() && channel.read(in) >= 0) {
+          // Until the line is whole and the process has ended.
+        }
+        return new String(in.array(), 0, in.position(), UTF_8).strip();
+      } catch (IOException e) {
+        if (late.came()) {
+          throw new SocketTimeoutException("no answer within " + patience.toMillis() + " ms");
+        }
+        throw e;
+      }
+    }
+
+    /** Boots a sandbox by a plan, and returns its agent once that listens. */
+    AgentProcess boot(SandboxId id, byte[] plan, Duration patience) {
+      try {
+        return AgentStarter.parse(ask(plan, patience), id);
+      } catch (SocketTimeoutException e) {
+        throw AgentStarter.late(id, patience);
+      } catch (ClosedByInterruptException e) {
+        throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
+            .sandbox(id)
+            .exception(e);
+      } catch (IOException e) {
+        throw AgentStarter.failed(
+            id, "the launcher cannot be told what to do: " + e.getMessage(), e);
+      }
+    }
+
+    @Override
+    public void close() {
+      channel.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      Standing now = standing;
+      standing = null;
+      if (now != null) {
+        end(now.process());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** It ends with its input. */
+  private static void end(Process process) {
+    try {
+      process.getOutputStream().close();
+      if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (IOException e) {
+      process.destroyForcibly();
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

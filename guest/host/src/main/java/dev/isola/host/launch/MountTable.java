@@ -1,0 +1,43 @@
+package dev.isola.host.launch;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** What is mounted where for a process, as {@code /proc/PID/mountinfo} tells. */
+record MountTable(List<String> lines) {
+  private static final int ID = 0;
+  private static final int POINT = 4;
+
+  static MountTable of(long pid) throws IOException {
+    return new MountTable(
+        Files.readAllLines(Path.of("/proc", Long.toString(pid), "mountinfo"), ISO_8859_1));
+  }
+
+  /**
+   * Returns the number of the mount that is seen at a path: what covers another comes after it.
+   *
+   * @throws IOException when nothing is mounted there
+   */
+  String topmost(String path) throws IOException {
+    String wanted = new String(escaped(path).getBytes(UTF_8), ISO_8859_1);
+    return lines.stream()
+        .map(line -> line.split(" "))
+        .filter(fields -> fields.length > POINT && fields[POINT].equals(wanted))
+        .map(fields -> fields[ID])
+        .reduce((covered, above) -> above)
+        .orElseThrow(() -> new IOException("nothing is mounted at " + path));
+  }
+
+  /** As the kernel writes what would end a field. */
+  private static String escaped(String path) {
+    return path.replace("\\", "\\134")
+        .replace(" ", "\\040")
+        .replace("\t", "\\011")
+        .replace("\n", "\\012");
+  }
+}

@@ -1,0 +1,347 @@
+package dev.isola.host.layer;
+
+import dev.isola.host.Uses;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.SandboxFolder;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The layers of a provider, each a folder: {@code tree}, which nobody writes to; {@code first}, the
+ * number of the first of the users its files belong to; marks of who uses it; and {@code merged},
+ * the name of a layer that has all files of this one and of those it was put on, if there is one.
+ * Nothing is kept anywhere else, so a crash at any moment leaves a layer that somebody uses or one
+ * that goes with the next sweep.
+ *
+ * <p>A folder of an image is a layer too, by its path: its files belong to the users they belong to
+ * inside, and who uses the image is noted with the image.
+ */
+public final class Layers {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final FileAttribute<?> OURS =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  /** A layer being made or removed: by whom (number and start of the process), and its name. */
+  private static final Pattern DRAFT = Pattern.compile("draft-(\\d+)-(\\d+)-(.+)");
+
+  private static final String HELD = "held-";
+  private static final String MERGED = "merged";
+
+  private final Path folder;
+  private final Uses uses = new Uses();
+  private final AgentProcess process;
+  private final Steps steps;
+
+  public Layers(Path folder, Steps steps) {
+    this(folder, thisProcess(), steps);
+  }
+
+  Layers(Path folder, AgentProcess process, Steps steps) {
+    this.folder = folder;
+    this.process = process;
+    this.steps = steps;
+  }
+
+  private static AgentProcess thisProcess() {
+    long pid = ProcessHandle.current().pid();
+    return new AgentProcess(pid, AgentProcess.startTimeOf(pid).orElse(0L), false);
+  }
+
+  /** Returns where they are; there is no such folder before the first is made. */
+  public Path folder() {
+    return folder;
+  }
+
+  /** Returns who is told how far a fork is. */
+  public Steps steps() {
+    return steps;
+  }
+
+  /** Returns where the files of a layer lie; there are none yet when it was just made. */
+  public Path tree(String layer) {
+    return isOfImage(layer) ? Path.of(layer) : folder.resolve(layer).resolve("tree");
+  }
+
+  private static boolean isOfImage(String layer) {
+    return layer.startsWith("/");
+  }
+
+  /** Returns the host's number of the root of whoever wrote the layer. */
+  public long first(String layer) throws IOException {
+    return isOfImage(layer)
+        ? 0
+        : Long.parseLong(Files.readString(folder.resolve(layer).resolve("first")));
+  }
+
+  /** Makes a layer without files that {@code user} uses from the beginning. */
+  public String make(long first, String user, Path usersFolder) throws IOException {
+    Files.createDirectories(folder, OURS);
+    String name = name();
+    Path draft = draft(name);
+    Files.createDirectory(draft, OURS);
+    Files.writeString(draft.resolve("first"), Long.toString(first));
+    Uses.make(draft);
+    uses.add(draft, user, usersFolder);
+    steps.reached(Step.LAYER_DRAFTED);
+    Files.move(draft, folder.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+    steps.reached(Step.LAYER_MADE);
+    return name;
+  }
+
+  private Path draft(String layer) {
+    return folder.resolve("draft-" + process.pid() + "-" + process.startTime() + "-" + layer);
+  }
+
+  private static String name() {
+    byte[] bytes = new byte[8];
+    RANDOM.nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
+  }
+
+  /**
+   * Notes that somebody uses layers.
+   *
+   * @throws NoSuchFileException when one of them is gone; none is used then
+   */
+  public void use(List<String> layers, String user, Path usersFolder) throws IOException {
+    use(layers, user, marked -> uses.add(marked, user, usersFolder));
+  }
+
+  /** Marks the folders of layers. */
+  private interface Marking {
+    void mark(List<Path> layers) throws IOException;
+  }
+
+  private void use(List<String> layers, String user, Marking marking) throws IOException {
+    try {
+      for (String layer : layers) {
+        if (isOfImage(layer) && !Files.isDirectory(tree(layer))) {
+          throw new NoSuchFileException(layer);
+        }
+      }
+      marking.mark(own(layers).stream().map(folder::resolve).toList());
+      steps.reached(Step.LAYERS_USED);
+    } catch (IOException e) {
+      release(layers, user);
+      throw e;
+    }
+  }
+
+  /** Keeps layers for as long as this process lives, or until they are let go by the result. */
+  public String hold(List<String> layers) throws IOException {
+    String holder = HELD + name();
+    use(layers, holder, marked -> uses.add(marked, holder, process));
+    return holder;
+  }
+
+  /** Returns those that are not of an image. */
+  public static List<String> own(List<String> layers) {
+    return layers.stream().filter(layer -> !isOfImage(layer)).toList();
+  }
+
+  /**
+   * Returns layers with the same files, fewer of them where some were merged. They may be gone by
+   * the time that they are used.
+   */
+  public List<String> shortened(List<String> layers) throws IOException {
+    List<String> found = new ArrayList<>();
+    for (String layer : own(layers)) {
+      Optional<String> merged = merged(layer);
+      if (merged.isPresent()) {
+        found.add(merged.get());
+        layers.stream().filter(Layers::isOfImage).forEach(found::add);
+        return found;
+      }
+      found.add(layer);
+    }
+    return layers;
+  }
+
+  private Optional<String> merged(String layer) throws IOException {
+    try {
+      String name = Files.readString(folder.resolve(layer).resolve(MERGED));
+      return Optional.of(name).filter(one -> Files.isDirectory(tree(one)));
+    } catch (NoSuchFileException none) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * What layers are merged into.
+   *
+   * @param tree an empty folder for the files
+   * @param spare one for what is on the way
+   * @param layers and the first of their users each, the lowest first
+   * @param beneath whether something lies beneath them that they hide parts of
+   */
+  public record Merged(Path tree, Path spare, long first, Map<Path, Long> layers, boolean beneath) {
+    /** Returns the launcher's step, as merge.h has it. */
+    public List<String> words(String verb) {
+      List<String> words =
+          new ArrayList<>(
+              List.of(
+                  verb,
+                  tree.toString(),
+                  spare.toString(),
+                  Long.toString(first),
+                  beneath ? "keep" : "all"));
+      layers.forEach((path, user) -> words.addAll(List.of(path.toString(), user.toString())));
+      return words;
+    }
+  }
+
+  /** Puts what layers have into one. */
+  public interface Filling {
+    void fill(Merged wanted) throws IOException;
+  }
+
+  /** Makes a layer with the files of others. It is kept as long as the topmost of them. */
+  public void merge(List<String> layers, Filling filling) throws IOException {
+    List<String> own = own(layers);
+    String top = own.getFirst();
+    if (merged(top).isPresent()) {
+      return;
+    }
+    String holder = hold(own);
+    String name = name();
+    Path draft = draft(name);
+    try {
+      long first = first(own.getLast());
+      Files.createDirectory(draft, OURS);
+      Files.writeString(draft.resolve("first"), Long.toString(first));
+      Uses.make(draft);
+      Path tree = Files.createDirectory(draft.resolve("tree"));
+      Path spare = Files.createDirectory(draft.resolve("spare"));
+      steps.reached(Step.MERGE_BEGUN);
+      Map<Path, Long> from = new LinkedHashMap<>();
+      for (String layer : own.reversed()) {
+        from.put(tree(layer), first(layer));
+      }
+      filling.fill(new Merged(tree, spare, first, from, own.size() < layers.size()));
+      Files.delete(spare);
+      uses.add(draft, "layer-" + top, folder.resolve(top));
+      steps.reached(Step.MERGE_FILLED);
+      Files.move(draft, folder.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+      steps.reached(Step.MERGE_NAMED);
+      note(top, name);
+      steps.reached(Step.MERGE_NOTED);
+    } finally {
+      new SandboxFolder(draft).remove();
+      release(own, holder);
+    }
+  }
+
+  private void note(String top, String merged) throws IOException {
+    Path unfinished = folder.resolve(top).resolve("." + MERGED);
+    Files.writeString(unfinished, merged);
+    Files.move(unfinished, folder.resolve(top).resolve(MERGED), StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  /** Tells whether anybody but processes that hold it for a while uses a layer. */
+  public boolean isWanted(String layer) throws IOException {
+    return uses.of(folder.resolve(layer)).stream().anyMatch(user -> !user.startsWith(HELD));
+  }
+
+  /** Takes back all marks of somebody but those on some layers; what nobody uses then stays. */
+  public void keepOnly(String user, List<String> layers) throws IOException {
+    for (Path one : all()) {
+      if (!layers.contains(one.getFileName().toString())) {
+        uses.remove(one, user);
+      }
+    }
+  }
+
+  /** Takes back what {@link #use} or {@link #hold} noted, and removes what nobody uses then. */
+  public void release(List<String> layers, String user) throws IOException {
+    for (String layer : layers) {
+      if (!isOfImage(layer)) {
+        uses.remove(folder.resolve(layer), user);
+        removeUnused(folder.resolve(layer));
+      }
+    }
+  }
+
+  /**
+   * Takes back every mark of somebody who ends, also one that a crash kept from being written down
+   * elsewhere, and sweeps.
+   */
+  public void leave(String user) throws IOException {
+    keepOnly(user, List.of());
+    sweep();
+  }
+
+  /** Removes what a crash has left: layers that nobody uses, and what was half made or removed. */
+  public void sweep() throws IOException {
+    List<Path> before = all();
+    List<Path> left = sweep(before);
+    while (left.size() < before.size()) { // a layer may have been used by another only
+      before = left;
+      left = sweep(before);
+    }
+  }
+
+  /** Returns what is left of it. */
+  private List<Path> sweep(List<Path> some) throws IOException {
+    for (Path one : some) {
+      Matcher draft = DRAFT.matcher(one.getFileName().toString());
+      if (!draft.matches()) {
+        removeUnused(one);
+      } else if (!maker(draft).alive()) {
+        removeDraft(one, folder.resolve(draft.group(3)));
+      }
+    }
+    return some.stream().filter(Files::isDirectory).toList();
+  }
+
+  private List<Path> all() throws IOException {
+    List<Path> found = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+      entries.forEach(found::add);
+    } catch (NoSuchFileException none) {
+      // nobody has made one
+    }
+    return found;
+  }
+
+  private static AgentProcess maker(Matcher draft) {
+    return new AgentProcess(Long.parseLong(draft.group(1)), Long.parseLong(draft.group(2)), false);
+  }
+
+  private void removeUnused(Path layer) throws IOException {
+    if (uses.any(layer)) {
+      return;
+    }
+    Path draft = draft(layer.getFileName().toString());
+    try {
+      Files.move(layer, draft, StandardCopyOption.ATOMIC_MOVE);
+    } catch (NoSuchFileException another) {
+      return;
+    }
+    steps.reached(Step.LAYER_TAKEN);
+    removeDraft(draft, layer);
+  }
+
+  /** Somebody may have been quicker and have left a mark; without files it was never used. */
+  private void removeDraft(Path draft, Path layer) throws IOException {
+    if (Files.isDirectory(draft.resolve("tree")) && uses.any(draft)) {
+      Files.move(draft, layer, StandardCopyOption.ATOMIC_MOVE);
+    } else {
+      new SandboxFolder(draft).remove();
+    }
+  }
+}

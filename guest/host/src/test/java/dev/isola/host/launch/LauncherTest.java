@@ -1,0 +1,107 @@
+package dev.isola.host.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.link.InstalledProgram;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The launcher that stands by: it answers everybody, comes back when it was ended, and goes. */
+final class LauncherTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final long NOBODY = 1L << 30; // more than any process has
+
+  @TempDir Path folder;
+
+  private Launcher launcher;
+
+  @BeforeEach
+  void open() {
+    launcher = new Launcher(InstalledProgram.launcher(folder), folder);
+  }
+
+  @AfterEach
+  void close() {
+    launcher.close();
+  }
+
+  private static byte[] complaint(String words) {
+    return new Plan().run(List.of("/bin/sh", "-c", words)).encode();
+  }
+
+  private List<Path> sockets() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.filter(file -> file.getFileName().toString().startsWith("launch-")).toList();
+    }
+  }
+
+  private static List<ProcessHandle> standing() {
+    return ProcessHandle.current()
+        .children()
+        .filter(child -> child.info().arguments().map(List::of).orElse(List.of()).contains("serve"))
+        .toList();
+  }
+
+  @Test
+  void eachPlanHasItsOwnAnswer() throws IOException {
+    try (Launcher.Turn first = launcher.open();
+        Launcher.Turn second = launcher.open()) {
+      assertThat(second.ask(complaint("echo two >&2; exit 1"), PATIENCE)).isEqualTo("error two");
+      assertThat(first.ask(complaint("echo one >&2; exit 1"), PATIENCE)).isEqualTo("error one");
+    }
+    assertThat(launcher.ask(new Plan().step("dance").encode(), PATIENCE))
+        .isEqualTo("error the plan has an unknown step: dance");
+    assertThat(standing()).hasSize(1);
+  }
+
+  @Test
+  void whoTakesTooLongIsGivenUpAndEnded() throws IOException {
+    Path mark = folder.resolve("mark");
+    byte[] plan = complaint("echo $$ > " + mark + "; exec sleep 100");
+    assertThatThrownBy(() -> launcher.ask(plan, Duration.ofMillis(500)))
+        .isInstanceOf(SocketTimeoutException.class);
+    await().until(() -> Files.exists(mark) && Files.size(mark) > 0);
+    Path process = Path.of("/proc", Files.readString(mark).strip(), "cmdline");
+    await().until(() -> !Files.exists(process) || Files.readString(process).isEmpty());
+    assertThat(launcher.ask(complaint("echo next >&2"), PATIENCE)).isEqualTo("error next");
+  }
+
+  @Test
+  void oneThatSomebodyEndedIsStartedAgain() throws IOException {
+    assertThat(launcher.ask(complaint("echo one >&2"), PATIENCE)).isEqualTo("error one");
+    ProcessHandle before = standing().getFirst();
+    before.destroyForcibly();
+    before.onExit().join();
+    assertThat(launcher.ask(complaint("echo two >&2"), PATIENCE)).isEqualTo("error two");
+    assertThat(standing()).hasSize(1);
+  }
+
+  @Test
+  void itGoesWithItsSocketAndComesWhenItIsNeededAgain() throws IOException {
+    Files.createFile(Files.createDirectories(folder).resolve("launch-" + NOBODY + "-1"));
+    launcher.ask(complaint("echo one >&2"), PATIENCE);
+    assertThat(sockets()).hasSize(1);
+    launcher.close();
+    assertThat(standing()).isEmpty();
+    assertThat(sockets()).isEmpty();
+    assertThat(launcher.ask(complaint("echo two >&2"), PATIENCE)).isEqualTo("error two");
+  }
+
+  @Test
+  void aPlanThatIsCutShortIsRefused() throws IOException {
+    byte[] whole = new Plan().step("score", "0").step("dance").encode();
+    byte[] cut = java.util.Arrays.copyOf(whole, whole.length - 10);
+    assertThat(launcher.ask(cut, PATIENCE)).contains("the plan is cut short");
+  }
+}

@@ -1,0 +1,279 @@
+#include "still.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x1000
+#endif
+
+static const uint64_t PATIENCE_NS = 500000000;
+enum { POLL_US = 200, TEXT_MAX = 1 << 16 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static ssize_t read_text(int proc, const char *path, char *text, size_t room)
+{
+    int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    size_t length = 0;
+    ssize_t n;
+    while (length < room - 1 && (n = read(fd, text + length, room - 1 - length)) > 0) length += (size_t)n;
+    close(fd);
+    text[length] = 0;
+    return (ssize_t)length;
+}
+
+/* Calls `each` for the numbers that name something in a folder of /proc, until it says that it has seen enough. */
+typedef bool visitor(void *context, int folder, const char *name);
+
+static bool each_number(int proc, const char *path, visitor *each, void *context)
+{
+    int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!folder) {
+        if (fd >= 0) close(fd);
+        return false;
+    }
+    bool enough = false;
+    for (struct dirent *e; !enough && (e = readdir(folder));)
+        if (isdigit((unsigned char)e->d_name[0])) enough = each(context, fd, e->d_name);
+    closedir(folder);
+    return enough;
+}
+
+/* ---- stopping ------------------------------------------------------------------------------------------ */
+
+/* The name in it may hold anything, so look behind its last ')'. 0 for what is gone. */
+static char state_of(int proc, const char *stat)
+{
+    char text[512];
+    if (read_text(proc, stat, text, sizeof text) <= 0) return 0;
+    const char *end = strrchr(text, ')');
+    return end && end[1] == ' ' ? end[2] : 0;
+}
+
+static bool runs(void *context, int tasks, const char *name)
+{
+    (void)context;
+    char path[64];
+    snprintf(path, sizeof path, "%.20s/stat", name);
+    char state = state_of(tasks, path);
+    return state && !strchr("TtZXx", state);
+}
+
+static bool has_stopped(int proc, pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%d/task", (int)pid);
+    return !each_number(proc, path, runs, NULL);
+}
+
+static bool knows(const struct still *s, pid_t pid)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->pids[i] == pid) return true;
+    return false;
+}
+
+static bool stop(struct still *s, pid_t pid, uint64_t until)
+{
+    char path[64];
+    if (s->count == STILL_MAX) return false;
+    snprintf(path, sizeof path, "%d/stat", (int)pid);
+    char before = state_of(s->proc, path);
+    bool runs_now = before && !strchr("TZXx", before);
+    s->pids[s->count] = pid; /* also one that has ended: nobody reaps it meanwhile, and it is seen again */
+    s->ours[s->count++] = runs_now;
+    if (!runs_now) return true;
+    if (kill(pid, SIGSTOP) != 0) return errno == ESRCH;
+    while (!has_stopped(s->proc, pid)) {
+        if (now_ns() > until) return false;
+        usleep(POLL_US);
+    }
+    return true;
+}
+
+struct family { struct still *s; uint64_t until; bool failed, grew; };
+
+static bool stop_children(void *context, int tasks, const char *name)
+{
+    struct family *f = context;
+    char path[64], text[TEXT_MAX], *at = text, *end;
+    snprintf(path, sizeof path, "%.20s/children", name);
+    if (read_text(tasks, path, text, sizeof text) < 0) f->failed = true;
+    for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end) {
+        if (knows(f->s, (pid_t)pid)) continue;
+        f->grew = true;
+        if (!stop(f->s, (pid_t)pid, f->until)) f->failed = true;
+    }
+    return f->failed;
+}
+
+bool still_begin(struct still *s, pid_t first, char *why, size_t room)
+{
+    struct family f = {s, now_ns() + PATIENCE_NS, false, true};
+    s->count = 0;
+    f.failed = !stop(s, first, f.until);
+    /* An orphan goes to somebody who was looked at before, so look until nobody is new. */
+    while (f.grew && !f.failed) {
+        f.grew = false;
+        f.failed = now_ns() > f.until;
+        for (int i = 0; i < s->count && !f.failed; i++) {
+            char path[64];
+            snprintf(path, sizeof path, "%d/task", (int)s->pids[i]);
+            each_number(s->proc, path, stop_children, &f);
+        }
+    }
+    if (f.failed) snprintf(why, room, "its processes do not stop");
+    return !f.failed;
+}
+
+void still_end(struct still *s)
+{
+    while (s->count > 0)
+        if (s->ours[--s->count]) kill(s->pids[s->count], SIGCONT);
+}
+
+static bool note_children(void *context, int tasks, const char *name)
+{
+    struct still *s = context;
+    char path[64], text[TEXT_MAX], *at = text, *end;
+    snprintf(path, sizeof path, "%.20s/children", name);
+    if (read_text(tasks, path, text, sizeof text) < 0) return false;
+    for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
+        if (s->count < STILL_MAX && !knows(s, (pid_t)pid)) s->pids[s->count++] = (pid_t)pid;
+    return false;
+}
+
+/* Nobody knows any more who was stopped before. */
+void still_wake(struct still *s, pid_t first)
+{
+    char path[64];
+    s->count = 0;
+    s->pids[s->count++] = first;
+    for (int i = 0; i < s->count; i++) {
+        snprintf(path, sizeof path, "%d/task", (int)s->pids[i]);
+        each_number(s->proc, path, note_children, s);
+    }
+    for (int i = 0; i < s->count; i++) {
+        snprintf(path, sizeof path, "%d/stat", (int)s->pids[i]);
+        s->ours[i] = state_of(s->proc, path) == 'T';
+    }
+    still_end(s);
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------- */
+
+struct look {
+    uint64_t mount, device;
+    const char *path; /* of the mount */
+    char found[128];
+};
+
+static bool is_in(const struct look *l, int folder, const char *link)
+{
+    struct statx about;
+    return statx(folder, link, 0, STATX_MNT_ID, &about) == 0 && about.stx_mnt_id == l->mount;
+}
+
+/* Who watches files of the same file system may watch those. */
+static bool watches(const struct look *l, int descriptors, const char *name)
+{
+    char target[64], path[64], *text;
+    ssize_t n = readlinkat(descriptors, name, target, sizeof target - 1);
+    if (n <= 0) return false;
+    target[n] = 0;
+    if (!strstr(target, "notify")) return false;
+    text = malloc(TEXT_MAX);
+    snprintf(path, sizeof path, "../fdinfo/%.20s", name);
+    bool found = !text || read_text(descriptors, path, text, TEXT_MAX) < 0;
+    for (char *at = found ? NULL : strstr(text, "sdev:"); at && !found; at = strstr(at + 1, "sdev:"))
+        found = strtoull(at + 5, NULL, 16) == l->device;
+    free(text);
+    return found;
+}
+
+static bool look_at_descriptor(void *context, int folder, const char *name)
+{
+    struct look *l = context;
+    if (is_in(l, folder, name)) snprintf(l->found, sizeof l->found, "has a file open");
+    else if (watches(l, folder, name)) snprintf(l->found, sizeof l->found, "watches files");
+    return l->found[0];
+}
+
+static bool beneath(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\n' || path[length] == 0);
+}
+
+/* A mapping that is shared shows what others write to the file; one of its own, like a program's, need not. */
+static bool maps(const struct look *l, int proc, const char *path)
+{
+    int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    FILE *lines = fd >= 0 ? fdopen(fd, "r") : NULL;
+    char line[4352];
+    bool found = false;
+    while (lines && !found && fgets(line, sizeof line, lines)) {
+        const char *blank = strchr(line, ' '), *name = strchr(line, '/');
+        found = blank && name && strlen(blank) > 4 && blank[4] == 's' && beneath(name, l->path);
+    }
+    if (lines) fclose(lines);
+    return found;
+}
+
+/* A socket with a name is a file that nobody has open. */
+static bool listens(const struct look *l, int proc, const char *path)
+{
+    int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    FILE *lines = fd >= 0 ? fdopen(fd, "r") : NULL;
+    char line[512];
+    bool found = false;
+    while (lines && !found && fgets(line, sizeof line, lines)) {
+        const char *name = strchr(line, '/');
+        found = name && beneath(name, l->path);
+    }
+    if (lines) fclose(lines);
+    return found;
+}
+
+bool still_uses(const struct still *s, uint64_t mount, uint64_t device, const char *path, char *who, size_t room)
+{
+    struct look l = {.mount = mount, .device = device, .path = path};
+    char at[64];
+    for (int i = 0; i < s->count; i++) {
+        int pid = (int)s->pids[i];
+        snprintf(at, sizeof at, "%d/cwd", pid);
+        if (is_in(&l, s->proc, at)) snprintf(l.found, sizeof l.found, "works in it");
+        snprintf(at, sizeof at, "%d/root", pid);
+        if (!l.found[0] && is_in(&l, s->proc, at)) snprintf(l.found, sizeof l.found, "has its root in it");
+        snprintf(at, sizeof at, "%d/fd", pid);
+        if (!l.found[0]) each_number(s->proc, at, look_at_descriptor, &l);
+        snprintf(at, sizeof at, "%d/maps", pid);
+        if (!l.found[0] && maps(&l, s->proc, at)) snprintf(l.found, sizeof l.found, "shares memory with a file");
+        snprintf(at, sizeof at, "%d/net/unix", pid);
+        if (!l.found[0] && i == 0 && listens(&l, s->proc, at))
+            snprintf(l.found, sizeof l.found, "or another has a socket in it");
+        if (l.found[0]) {
+            snprintf(who, room, "process %d %s", pid, l.found);
+            return true;
+        }
+    }
+    return false;
+}
