@@ -1,6 +1,7 @@
 package dev.isola.store;
 
 import dev.isola.spi.SandboxState;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
@@ -10,16 +11,27 @@ import java.util.Set;
  * Which sandboxes to list; what is empty does not narrow.
  *
  * @param labels every one of them has to match
+ * @param startedAfter when they were ordered
+ * @param newestFirst the oldest come first otherwise
  */
 public record SandboxFilter(
     Optional<String> tenant,
     Set<SandboxState> states,
     Optional<String> provider,
     Map<String, String> labels,
-    Optional<Boolean> pooled) {
+    Optional<Boolean> pooled,
+    Optional<Instant> startedAfter,
+    boolean newestFirst) {
 
   public static final SandboxFilter ALL =
-      new SandboxFilter(Optional.empty(), Set.of(), Optional.empty(), Map.of(), Optional.empty());
+      new SandboxFilter(
+          Optional.empty(),
+          Set.of(),
+          Optional.empty(),
+          Map.of(),
+          Optional.empty(),
+          Optional.empty(),
+          false);
 
   public SandboxFilter {
     states = Set.copyOf(states);
@@ -27,30 +39,43 @@ public record SandboxFilter(
   }
 
   public SandboxFilter tenant(String name) {
-    return new SandboxFilter(Optional.of(name), states, provider, labels, pooled);
+    return new SandboxFilter(
+        Optional.of(name), states, provider, labels, pooled, startedAfter, newestFirst);
   }
 
   public SandboxFilter states(SandboxState first, SandboxState... more) {
-    return new SandboxFilter(tenant, EnumSet.of(first, more), provider, labels, pooled);
+    return new SandboxFilter(
+        tenant, EnumSet.of(first, more), provider, labels, pooled, startedAfter, newestFirst);
   }
 
   /** Narrows to everything of which something may be left. */
   public SandboxFilter notDestroyed() {
     Set<SandboxState> left = EnumSet.complementOf(EnumSet.of(SandboxState.DESTROYED));
-    return new SandboxFilter(tenant, left, provider, labels, pooled);
+    return new SandboxFilter(tenant, left, provider, labels, pooled, startedAfter, newestFirst);
   }
 
   public SandboxFilter provider(String name) {
-    return new SandboxFilter(tenant, states, Optional.of(name), labels, pooled);
+    return new SandboxFilter(
+        tenant, states, Optional.of(name), labels, pooled, startedAfter, newestFirst);
   }
 
   public SandboxFilter label(String name, String value) {
     Map<String, String> more = new java.util.HashMap<>(labels);
     more.put(name, value);
-    return new SandboxFilter(tenant, states, provider, more, pooled);
+    return new SandboxFilter(tenant, states, provider, more, pooled, startedAfter, newestFirst);
   }
 
   public SandboxFilter pooled(boolean unclaimed) {
-    return new SandboxFilter(tenant, states, provider, labels, Optional.of(unclaimed));
+    return new SandboxFilter(
+        tenant, states, provider, labels, Optional.of(unclaimed), startedAfter, newestFirst);
+  }
+
+  public SandboxFilter startedAfter(Instant time) {
+    return new SandboxFilter(
+        tenant, states, provider, labels, pooled, Optional.of(time), newestFirst);
+  }
+
+  public SandboxFilter newestFirst(boolean reversed) {
+    return new SandboxFilter(tenant, states, provider, labels, pooled, startedAfter, reversed);
   }
 }

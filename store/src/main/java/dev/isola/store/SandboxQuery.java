@@ -51,9 +51,16 @@ record SandboxQuery(String sql, List<Object> values) {
               values.add(name);
               values.add(value);
             });
+    filter
+        .startedAfter()
+        .ifPresent(
+            time -> {
+              terms.add("created_at > ?");
+              values.add(time);
+            });
     if (!after.isEmpty()) {
       Cursor cursor = Cursor.decode(after);
-      terms.add("(created_at, id) > (?, ?)");
+      terms.add("(created_at, id) " + (filter.newestFirst() ? "<" : ">") + " (?, ?)");
       values.add(cursor.createdAt());
       values.add(cursor.id());
     }
@@ -61,7 +68,9 @@ record SandboxQuery(String sql, List<Object> values) {
     return new SandboxQuery(
         "select * from sandbox"
             + (terms.isEmpty() ? "" : " where " + String.join(" and ", terms))
-            + " order by created_at, id limit ?",
+            + (filter.newestFirst()
+                ? " order by created_at desc, id desc limit ?"
+                : " order by created_at, id limit ?"),
         values);
   }
 }

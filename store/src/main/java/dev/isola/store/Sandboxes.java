@@ -42,7 +42,7 @@ public interface Sandboxes {
   int touch(Map<SandboxId, Instant> lastActivity);
 
   /**
-   * Returns a page in the order of creation.
+   * Returns a page in the order of creation, or in the reverse one as the filter says.
    *
    * @param after the cursor of the page before, or empty text to begin
    * @param limit 1 to {@link #MAX_LIMIT}

@@ -121,14 +121,14 @@ record SqlSandboxes(Database database) implements Sandboxes {
   @Override
   public Page list(SandboxFilter filter, String after, int limit) {
     checkLimit(limit);
-    SandboxQuery query = SandboxQuery.of(filter, after, limit);
+    SandboxQuery query = SandboxQuery.of(filter, after, limit + 1);
     List<SandboxEntry> found =
         database.read(c -> Sql.list(c, query.sql(), EntryRow::read, query.values().toArray()));
-    return new Page(
-        found,
-        found.size() < limit
-            ? Optional.empty()
-            : Optional.of(Cursor.after(found.getLast()).encoded()));
+    if (found.size() <= limit) {
+      return new Page(found, Optional.empty());
+    }
+    List<SandboxEntry> page = found.subList(0, limit);
+    return new Page(page, Optional.of(Cursor.after(page.getLast()).encoded()));
   }
 
   @Override

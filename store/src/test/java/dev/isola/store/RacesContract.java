@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.DeadlineExceeded;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -83,8 +84,7 @@ abstract class RacesContract extends LedgerContract {
         () -> {
           String tenant = "t" + Thread.currentThread().threadId();
           while (left.get() > 0) {
-            Optional<SandboxEntry> claimed =
-                ledger.sandboxes().claim(PoolClaim.of("hash", "memory", tenant, NOW));
+            Optional<SandboxEntry> claimed = claimOnASlowMachine(tenant);
             if (claimed.isPresent()) {
               left.decrementAndGet();
               assertThat(claimed.get().tenant()).isEqualTo(tenant);
@@ -100,6 +100,15 @@ abstract class RacesContract extends LedgerContract {
     assertThat(handedOut).hasSize(count);
     assertThat(ledger.sandboxes().claim(PoolClaim.of("hash", "memory", "t", NOW))).isEmpty();
     assertThat(ledger.sandboxes().list(SandboxFilter.ALL.pooled(true), "", 1).entries()).isEmpty();
+  }
+
+  /** Who is told that nothing was written tries again; should that not be true, one is missing. */
+  private Optional<SandboxEntry> claimOnASlowMachine(String tenant) {
+    try {
+      return ledger.sandboxes().claim(PoolClaim.of("hash", "memory", tenant, NOW));
+    } catch (DeadlineExceeded nothingWritten) {
+      return Optional.empty();
+    }
   }
 
   @Test

@@ -255,6 +255,9 @@ abstract class SandboxesContract extends LedgerContract {
     assertThat(names(SandboxFilter.ALL.label("team", "z"))).isEmpty();
     assertThat(names(SandboxFilter.ALL.pooled(true))).isEqualTo("c");
     assertThat(names(SandboxFilter.ALL.pooled(false).tenant("red").notDestroyed())).isEqualTo("ab");
+    assertThat(names(SandboxFilter.ALL.newestFirst(true))).isEqualTo("edcba");
+    assertThat(names(SandboxFilter.ALL.startedAfter(NOW.minusSeconds(60)))).isEqualTo("abcde");
+    assertThat(names(SandboxFilter.ALL.startedAfter(NOW.plusSeconds(60)))).isEmpty();
   }
 
   private String names(SandboxFilter filter) {
