@@ -9,12 +9,17 @@ import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Choosing;
 import dev.isola.engine.lifecycle.Creator;
+import dev.isola.engine.lifecycle.Deadlines;
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Expiry;
+import dev.isola.engine.lifecycle.Hibernation;
+import dev.isola.engine.lifecycle.Keeping;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.Resting;
+import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.metrics.Deed;
 import dev.isola.engine.metrics.Levels;
 import dev.isola.engine.metrics.Measured;
@@ -26,10 +31,12 @@ import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Selector;
 import dev.isola.engine.selection.Wish;
+import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.OpenedStore;
 import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.snapshot.SnapshotKeeping;
 import dev.isola.engine.snapshot.Snapshots;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.usage.UsageWatch;
@@ -67,6 +74,7 @@ public final class Engine implements AutoCloseable {
   private final Living living;
   private final Ender ender;
   private final Creator creator;
+  private final Hibernation hibernation;
   private final Resting resting;
   private final Expiry expiry;
   private final Reconciler reconciler;
@@ -100,7 +108,6 @@ public final class Engine implements AutoCloseable {
     events = new EventLog(ledger);
     book = new Book(ledger, events, clock);
     living = new Living(registry, admission);
-    ender = new Ender(book, registry, living);
     metrics = Metrics.open(config);
     traces = Traces.open(config, metrics);
     measured = new Measured(traces.around(metrics.recorder()));
@@ -110,13 +117,13 @@ public final class Engine implements AutoCloseable {
             config.get(Keys.SNAPSHOTS_PLACE),
             config.get(Keys.SNAPSHOTS_ENDPOINT));
     snapshots = new Snapshots(store, book, living, events, measured, clock, log);
+    SnapshotImages images = new SnapshotImages(store, measured);
+    Keeping keeping = new SnapshotKeeping(snapshots, images, registry, log);
+    ender = new Ender(book, registry, living, keeping);
     creator =
         new Creator(
             new Choosing(
-                new Selector(config.policy()),
-                health::settled,
-                new Fallback(clock, log),
-                new SnapshotImages(store, measured)),
+                new Selector(config.policy()), health::settled, new Fallback(clock, log), images),
             admission,
             registry,
             book,
@@ -124,7 +131,8 @@ public final class Engine implements AutoCloseable {
             living,
             events,
             clock);
-    resting = new Resting(book, living, clock, log);
+    hibernation = new Hibernation(book, living, registry, admission, keeping, clock, log);
+    resting = new Resting(book, living, hibernation, clock, log);
     expiry = new Expiry(ledger, book, ender, resting, clock, log);
     reconciler = new Reconciler(ledger, registry, book, ender, living, log);
     pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
@@ -234,7 +242,7 @@ public final class Engine implements AutoCloseable {
 
   private Living.Held found(SandboxId id) {
     SandboxEntry entry = book.need(id);
-    if (Resting.rests(entry)
+    if (Rest.wakes(entry)
         && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
       entry = resume(id);
     }
@@ -255,7 +263,8 @@ public final class Engine implements AutoCloseable {
             });
     Failpoint.RENEW_WRITTEN.reach();
     if (entry.state() == SandboxState.RUNNING) {
-      living.of(entry).as(Renewing.class).ifPresent(one -> one.renew(fromNow));
+      Duration given = Deadlines.given(SpecText.read(entry.spec(), id), fromNow);
+      living.of(entry).as(Renewing.class).ifPresent(one -> one.renew(given));
     }
     Failpoint.RENEW_TOLD.reach();
     return entry;
@@ -281,7 +290,15 @@ public final class Engine implements AutoCloseable {
         Deed.RESUME,
         providerOf(id),
         () -> {
+          SandboxEntry before = book.need(id);
+          if (Rest.is(before) && hibernation.wake(id).state() == SandboxState.RUNNING) {
+            living.woken(id);
+            return book.need(id);
+          }
           pausing(id).resume();
+          if (before.state() == SandboxState.STOPPED) {
+            living.woken(id);
+          }
           Failpoint.RESUME_DONE.reach();
           SandboxEntry resumed =
               book.change(
@@ -289,8 +306,17 @@ public final class Engine implements AutoCloseable {
                   current ->
                       current.state() == SandboxState.RUNNING ? current : resting.running(current));
           Failpoint.RESUME_WRITTEN.reach();
+          resting.tell(before, resumed, living.of(resumed));
           return resumed;
         });
+  }
+
+  /**
+   * Returns a number that is another one each time a sandbox was resumed without its memory:
+   * whoever started something in it for all its life has to start that again.
+   */
+  public long waking(SandboxId id) {
+    return living.waking(id);
   }
 
   private String providerOf(SandboxId id) {
@@ -331,8 +357,17 @@ public final class Engine implements AutoCloseable {
    * @return for each of them the sandbox, or why there is none
    */
   public List<Forked> fork(SandboxId id, int count) {
+    return fork(id, count, ForkKind.FILESYSTEM);
+  }
+
+  /**
+   * Makes {@code count} sandboxes that begin with what one has now.
+   *
+   * @throws dev.isola.spi.error.Unsupported when that cannot be had, with nothing done
+   */
+  public List<Forked> fork(SandboxId id, int count, ForkKind kind) {
     refuseWhenClosing();
-    return new Forks(book, snapshots, this::create).fork(id, count);
+    return new Forks(book, snapshots, this::sandbox, this::create, log).fork(id, count, kind);
   }
 
   public Snapshots snapshots() {

@@ -6,17 +6,28 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
+import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.Forked;
+import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.WhenIdle;
+import dev.isola.spi.spec.WhenOver;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +38,7 @@ class RestingTest {
 
   @TempDir Path folder;
 
-  private static Delivery make(EngineHouse house, WhenIdle what) {
+  private static Delivery make(EngineHouse house, WhenOver what) {
     SandboxSpec spec =
         SandboxSpec.builder(new SandboxId("idler")).whenIdle(what).ttl(Duration.ofHours(9)).build();
     return house.engine.create(
@@ -41,7 +52,7 @@ class RestingTest {
   @Test
   void oneThatIsIdleIsPausedAndComesBackWithTheNextRequest() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      Delivery made = make(house, WhenIdle.PAUSE);
+      Delivery made = make(house, WhenOver.PAUSE);
       SandboxId id = made.entry().id();
       made.sandbox().run(Command.shell("echo kept > file"));
       house.clock.pass(IDLE.plusSeconds(1));
@@ -65,7 +76,7 @@ class RestingTest {
   @Test
   void itsTimeIsUpAllTheSame() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, WhenIdle.PAUSE);
+      make(house, WhenOver.PAUSE);
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.PAUSED);
       house.clock.pass(Duration.ofHours(9));
@@ -76,7 +87,7 @@ class RestingTest {
   @Test
   void oneThatCannotRestEnds() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, WhenIdle.STOP); // which the memory provider does not do
+      make(house, WhenOver.STOP); // which the memory provider does not do
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.DESTROYED);
     }
@@ -85,10 +96,157 @@ class RestingTest {
   @Test
   void oneThatSomebodyPausedIsNotWokenByARequest() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      SandboxId id = make(house, WhenIdle.PAUSE).entry().id();
+      SandboxId id = make(house, WhenOver.PAUSE).entry().id();
       house.engine.pause(id, PauseKind.MEMORY);
       Assertions.assertThatThrownBy(() -> house.engine.sandbox(id).run(Command.shell("echo no")))
           .isInstanceOf(Conflict.class);
+    }
+  }
+
+  @Test
+  void aForkThatIsRefusedWakesNobody() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house, WhenOver.PAUSE);
+      house.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(house) == SandboxState.PAUSED);
+      Assertions.assertThatThrownBy(() -> house.engine.fork(IDLER, 1, ForkKind.MEMORY))
+          .isInstanceOf(Unsupported.class);
+      assertThat(state(house)).isEqualTo(SandboxState.PAUSED);
+      assertThat(house.engine.fork(IDLER, 1)).singleElement().isInstanceOf(Forked.Made.class);
+      assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
+      Assertions.assertThatThrownBy(
+              () -> house.engine.fork(new SandboxId("nobody"), 1, ForkKind.MEMORY))
+          .isInstanceOf(NotFound.class);
+    }
+  }
+
+  private static final SandboxId IDLER = new SandboxId("idler");
+
+  private static Delivery make(EngineHouse house, SandboxSpec.Builder spec) {
+    return house.engine.create(Order.of(Request.of(spec.build(), "memory")).withFixedId());
+  }
+
+  private static SandboxSpec.Builder expiring(WhenOver what) {
+    return SandboxSpec.builder(IDLER).ttl(Duration.ofHours(1)).whenExpired(what);
+  }
+
+  private static String said(EngineHouse house, String shell) {
+    return house.engine.sandbox(IDLER).run(Command.shell(shell)).stdout().text();
+  }
+
+  /** Whether its provider has it. */
+  private static boolean there(EngineHouse house) {
+    return house.registry.get("memory").inventory().stream()
+        .anyMatch(one -> one.id().equals(IDLER));
+  }
+
+  @Test
+  void oneThatRestsInASnapshotIsNotAtItsProviderAndComesBack() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house, WhenOver.SNAPSHOT);
+      said(house, "mkdir a; echo kept > a/file; echo gone > /tmp/other");
+      assertThat(there(house)).isTrue();
+      house.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(house) == SandboxState.STOPPED && !there(house));
+      assertThat(house.engine.snapshots().list()).hasSize(1);
+      assertThat(house.engine.promised().promised().memoryMb()).isZero();
+      house.clock.pass(IDLE.multipliedBy(5));
+      house.restart(() -> {});
+      assertThat(state(house)).isEqualTo(SandboxState.STOPPED);
+      assertThat(said(house, "cat a/file")).isEqualTo("kept\n");
+      assertThat(there(house)).isTrue();
+      assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
+      assertThat(house.engine.entry(IDLER).labels()).isEmpty();
+      assertThat(house.engine.entry(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
+      assertThat(house.engine.snapshots().list()).isEmpty();
+      said(house, "echo more > more");
+      house.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(house) == SandboxState.STOPPED && !there(house));
+      assertThat(said(house, "cat more a/file")).isEqualTo("more\nkept\n");
+    }
+  }
+
+  @Test
+  void severalRequestsAtOnceBringItBackOnce() throws Exception {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house, WhenOver.SNAPSHOT);
+      said(house, "echo kept > file");
+      house.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(house) == SandboxState.STOPPED);
+      // Some come while it is still leaving.
+      try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        List<Future<String>> answers = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+          answers.add(threads.submit(() -> said(house, "cat file; echo x >> file")));
+        }
+        for (Future<String> answer : answers) {
+          assertThat(answer.get()).startsWith("kept\n");
+        }
+      }
+      assertThat(said(house, "wc -l < file").strip()).isEqualTo("9");
+    }
+  }
+
+  @Test
+  void oneThatIsDestroyedWhileItRestsLeavesNoSnapshot() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house, WhenOver.SNAPSHOT);
+      house.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(house) == SandboxState.STOPPED && !there(house));
+      assertThat(house.engine.snapshots().list()).hasSize(1);
+      house.engine.destroy(IDLER, Destroy.FORCE);
+      assertThat(state(house)).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.snapshots().list()).isEmpty();
+    }
+  }
+
+  @Test
+  void oneWhoseTimeIsUpIsPausedAndLivesAnewWhenItIsResumed() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house, expiring(WhenOver.PAUSE));
+      said(house, "echo kept > file");
+      house.clock.pass(Duration.ofHours(1));
+      await().until(() -> state(house) == SandboxState.PAUSED);
+      assertThat(house.engine.entry(IDLER).cause().orElse("")).isEqualTo("its time was up");
+      house.clock.pass(Duration.ofDays(30));
+      house.restart(() -> {});
+      Assertions.assertThatThrownBy(() -> said(house, "cat file")).isInstanceOf(Conflict.class);
+      assertThat(house.engine.resume(IDLER).expiresAt())
+          .isEqualTo(Optional.of(house.clock.instant().plus(Duration.ofHours(1))));
+      assertThat(said(house, "cat file")).isEqualTo("kept\n");
+      house.clock.pass(Duration.ofHours(1));
+      await().until(() -> state(house) == SandboxState.PAUSED);
+    }
+  }
+
+  @Test
+  void withAutoResumeARequestWakesOneWhoseTimeWasUp() throws IOException {
+    for (WhenOver what : List.of(WhenOver.PAUSE, WhenOver.SNAPSHOT)) {
+      Path own = Files.createDirectory(folder.resolve(what.name()));
+      try (EngineHouse house = new EngineHouse(own, "")) {
+        make(house, expiring(what).autoResume(true));
+        said(house, "echo kept > file");
+        house.clock.pass(Duration.ofHours(1));
+        await().until(() -> state(house) != SandboxState.RUNNING);
+        assertThat(said(house, "cat file")).isEqualTo("kept\n");
+        assertThat(house.engine.entry(IDLER).expiresAt())
+            .isEqualTo(Optional.of(house.clock.instant().plus(Duration.ofHours(1))));
+        assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
+      }
+    }
+  }
+
+  @Test
+  void oneThatRestsSinceItWasIdleIsKeptWhenItsTimeIsUp() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxSpec spec = expiring(WhenOver.PAUSE).whenIdle(WhenOver.PAUSE).autoResume(true).build();
+      house.engine.create(Order.of(Request.of(spec, "memory")).withFixedId().withIdleTimeout(IDLE));
+      house.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(house) == SandboxState.PAUSED);
+      house.clock.pass(Duration.ofHours(2));
+      await().until(() -> house.engine.entry(IDLER).expiresAt().isEmpty());
+      assertThat(said(house, "echo yes")).isEqualTo("yes\n");
+      assertThat(house.engine.entry(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
     }
   }
 }

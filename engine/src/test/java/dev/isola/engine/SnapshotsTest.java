@@ -3,10 +3,13 @@ package dev.isola.engine;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
+import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotOrder;
@@ -21,6 +24,7 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.NotFound;
@@ -32,6 +36,9 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Event;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,9 +58,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Snapshots of real sandboxes, through the engine. */
 class SnapshotsTest {
-  /** Names, types, modes, owners, times and targets, and a sum of every file. */
+  /** Names, types, modes, owners, times and targets, and links and a sum of every file. */
   private static final String DESCRIBE =
-      "cd /workspace && find . -printf '%p %y %m %U %G %T@ %l %n\\n' | sort"
+      "cd /workspace && find . -printf '%p %y %m %U %G %T@ %l\\n' | sort"
+          + " && find . -type f -printf '%p %n\\n' | sort"
           + " && find . -type f -print0 | sort -z | xargs -0 -r sha256sum";
 
   @TempDir Path folder;
@@ -232,6 +240,7 @@ class SnapshotsTest {
     for (Forked fork : forks) {
       SandboxId id = ((Forked.Made) fork).entry().id();
       made.add(id);
+      assertThat(((Forked.Made) fork).by()).isEqualTo(Forked.By.MOUNT);
       Sandbox sandbox = house.engine.sandbox(id);
       assertThat(output(sandbox, DESCRIBE)).isEqualTo(before);
       random.add(output(sandbox, "head -c 16 /dev/urandom | od -x; echo own > own"));
@@ -243,6 +252,119 @@ class SnapshotsTest {
     assertThatThrownBy(() -> house.engine.fork(source.id(), 0))
         .isInstanceOf(SandboxException.class)
         .hasMessageContaining("0 forks");
+  }
+
+  @Test
+  void aForkOfMemoryIsRefusedAndDisturbsNobody() {
+    Sandbox source = sandbox();
+    try (Execution counting =
+        source.start(
+            Command.shell("n=0; while echo $n > /tmp/n; do n=$((n+1)); sleep 0.05; done"))) {
+      await().atMost(Duration.ofSeconds(60)).until(() -> source.files().exists("/tmp/n"));
+      Unsupported refused =
+          catchThrowableOfType(
+              Unsupported.class, () -> house.engine.fork(source.id(), 2, ForkKind.MEMORY));
+      assertThat(refused.code()).isEqualTo(ErrorCode.NOT_IMPLEMENTED);
+      assertThat(refused.fault().what())
+          .contains("memory of sandbox " + source.id(), "provider bubblewrap");
+      assertThat(refused.fault().remedy()).contains("kind filesystem", "docs/snapshots.md");
+      assertThat(house.registry.get("bubblewrap").inventory()).hasSize(1);
+      assertThat(house.engine.snapshots().list()).isEmpty();
+      String now = output(source, "cat /tmp/n");
+      await().atMost(Duration.ofSeconds(60)).until(() -> !output(source, "cat /tmp/n").equals(now));
+      counting.kill();
+    }
+  }
+
+  @Test
+  void aWorkspaceInUseIsCopiedOnceAndSharedThen() {
+    Sandbox source = sandbox();
+    furnish(source);
+    String before = output(source, DESCRIBE);
+    try (Execution working = source.start(Command.shell("exec sleep 100"))) {
+      List<Forked> forks = house.engine.fork(source.id(), 3);
+      forks.forEach(fork -> made.add(((Forked.Made) fork).entry().id()));
+      assertThat(forks.stream().map(fork -> ((Forked.Made) fork).by()))
+          .containsExactly(Forked.By.RESTORE, Forked.By.MOUNT, Forked.By.MOUNT);
+      for (Forked fork : forks) {
+        Sandbox sandbox = house.engine.sandbox(((Forked.Made) fork).entry().id());
+        assertThat(output(sandbox, DESCRIBE)).isEqualTo(before);
+        output(sandbox, "echo own > own; rm -r *");
+      }
+      assertThat(output(source, DESCRIBE)).isEqualTo(before);
+      working.kill();
+    }
+    assertThat(house.engine.snapshots().list()).isEmpty();
+  }
+
+  @Test
+  void forksCanBeTakenAndForked() {
+    Sandbox source = sandbox();
+    furnish(source);
+    try (Execution working = source.start(Command.shell("exec sleep 100"))) {
+      for (Forked fork : house.engine.fork(source.id(), 2)) {
+        SandboxId id = ((Forked.Made) fork).entry().id();
+        made.add(id);
+        Sandbox sandbox = house.engine.sandbox(id);
+        output(sandbox, "echo more > more");
+        Snapshot taken = take(sandbox).snapshot(); // of one whose own snapshot is gone
+        assertThat(output(restored(taken.id(), "bubblewrap"), DESCRIBE))
+            .isEqualTo(output(sandbox, DESCRIBE));
+        Forked again = house.engine.fork(id, 1).getFirst();
+        made.add(((Forked.Made) again).entry().id());
+        assertThat(output(house.engine.sandbox(((Forked.Made) again).entry().id()), DESCRIBE))
+            .isEqualTo(output(sandbox, DESCRIBE));
+      }
+      working.kill();
+    }
+  }
+
+  @Test
+  void theWarmPoolIsFilledFromASnapshot() throws IOException {
+    Sandbox source = sandbox();
+    furnish(source);
+    String before = output(source, DESCRIBE);
+    String image = SnapshotImages.name(take(source).snapshot().id());
+    String warm = "provider: bubblewrap\npool:\n  - size: 1\n    spec: {image: '" + image + "'}\n";
+    house.close();
+    house = new EngineHouse(folder, warm, new BubblewrapProviderFactory());
+    await().atMost(Duration.ofSeconds(60)).until(() -> pooled().size() == 1);
+    SandboxSpec wanted = SandboxSpec.builder(new SandboxId("any")).image(image).build();
+    Delivery got = house.engine.create(Order.of(Request.of(wanted, "bubblewrap")));
+    made.add(got.entry().id());
+    assertThat(house.engine.pool().tally().hits()).isEqualTo(1);
+    assertThat(output(got.sandbox(), DESCRIBE)).isEqualTo(before);
+    Delivery other = house.engine.create(Order.of(Request.of(spec().build(), "bubblewrap")));
+    made.add(other.entry().id());
+    assertThat(output(other.sandbox(), "ls /workspace")).isEmpty();
+    // Forks are not taken from it, though their specs are the same.
+    Forked fork = house.engine.fork(other.entry().id(), 1).getFirst();
+    made.add(((Forked.Made) fork).entry().id());
+    assertThat(house.engine.pool().tally().hits()).isEqualTo(1);
+    await().atMost(Duration.ofSeconds(60)).until(() -> pooled().size() == 1);
+    pooled().forEach(entry -> made.add(entry.id()));
+  }
+
+  private List<SandboxEntry> pooled() {
+    return house
+        .engine
+        .list(SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
+        .entries();
+  }
+
+  @Test
+  void noLayerIsLeftWhenNobodyUsesIt() {
+    Sandbox source = sandbox();
+    furnish(source);
+    List<Forked> forks = house.engine.fork(source.id(), 2);
+    File layers = folder.resolve("bubblewrap/layers").toFile();
+    assertThat(layers.list()).hasSize(1);
+    house.engine.destroy(source.id(), Destroy.FORCE);
+    for (Forked fork : forks) {
+      assertThat(layers.list()).hasSize(1);
+      house.engine.destroy(((Forked.Made) fork).entry().id(), Destroy.FORCE);
+    }
+    assertThat(layers.list()).isEmpty();
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.isola.engine.ProviderNames;
 import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Secret;
+import dev.isola.spi.spec.NetworkMode;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -82,6 +83,8 @@ public final class Keys {
       Key.of("server.tls.cert", new Scalars.PemFile(), Optional.empty());
   public static final Key<Optional<Path>> SERVER_TLS_KEY =
       Key.of("server.tls.key", new Scalars.PemFile(), Optional.empty());
+  public static final Key<Boolean> SERVER_TLS_OR_PLAIN =
+      Key.of("server.tls.or_plain", new Scalars.Flag(), false);
   public static final Key<Long> SERVER_RATE =
       Key.of("server.rate.per_second", new Scalars.Whole(0, 1_000_000), 0L);
   public static final Key<Long> SERVER_BURST =
@@ -96,6 +99,8 @@ public final class Keys {
       Key.of("server.audit.enabled", new Scalars.Flag(), true);
   public static final Key<Long> SERVER_AUDIT_SIZE =
       Key.of("server.audit.size_mb", new Scalars.Whole(1, 1024), 16L);
+  public static final Key<NetworkMode> E2B_NETWORK =
+      Key.of("e2b.network", new Choice<>(NetworkMode.class), NetworkMode.NONE);
   public static final Key<Path> DATA = Key.of("data", new Scalars.Folder(), Machine::data);
 
   public static final List<Key<?>> ALL =
@@ -127,6 +132,7 @@ public final class Keys {
           SERVER_DOMAINS,
           SERVER_TLS_CERT,
           SERVER_TLS_KEY,
+          SERVER_TLS_OR_PLAIN,
           SERVER_RATE,
           SERVER_BURST,
           SERVER_FAILURES,
@@ -134,6 +140,7 @@ public final class Keys {
           SERVER_STREAMS,
           SERVER_AUDIT,
           SERVER_AUDIT_SIZE,
+          E2B_NETWORK,
           DATA);
 
   private Keys() {}

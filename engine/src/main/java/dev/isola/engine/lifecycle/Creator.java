@@ -91,10 +91,9 @@ public final class Creator {
       case Book.Opened.New(SandboxEntry entry) -> {
         Failpoint.CREATE_HANDED_OUT.reach();
         Sandbox sandbox = living.of(entry);
-        order
-            .request()
-            .spec()
-            .ttl()
+        SandboxSpec spec = spec(order);
+        spec.ttl()
+            .map(ttl -> Deadlines.given(spec, ttl))
             .ifPresent(ttl -> sandbox.as(Renewing.class).ifPresent(one -> one.renew(ttl)));
         yield new Delivery(entry, sandbox, false);
       }
@@ -121,7 +120,7 @@ public final class Creator {
       SandboxEntry entry = ((Book.Opened.New) opened).entry();
       Failpoint.CREATE_WRITTEN.reach();
       Delivery delivery =
-          make(new Making(entry, book, registry, spec(order), choosing.images()), selection);
+          make(new Making(entry, book, registry, order, choosing.images()), selection);
       living.keep(delivery.entry().id(), grant);
       kept = true;
       Failpoint.CREATE_DELIVERED.reach();
@@ -194,6 +193,10 @@ public final class Creator {
             .expiresAt(order.expiresAt(now).orElse(null))
             .idleTimeout(order.idleTimeout().orElse(null))
             .pooled(pooled);
+    if (choosing.images().needed(spec)) {
+      intent.label(
+          Images.STANDS_ON, choosing.images().base(spec).image().orElse(Images.NOTHING_ELSE));
+    }
     return intent.build();
   }
 

@@ -6,6 +6,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
+import java.util.function.Predicate;
 
 /**
  * Takes sandboxes down. That it is being done is written first: whatever happens then, somebody
@@ -15,11 +16,13 @@ public final class Ender {
   private final Book book;
   private final Registry registry;
   private final Living living;
+  private final Keeping keeping;
 
-  public Ender(Book book, Registry registry, Living living) {
+  public Ender(Book book, Registry registry, Living living, Keeping keeping) {
     this.book = book;
     this.registry = registry;
     this.living = living;
+    this.keeping = keeping;
   }
 
   /**
@@ -29,8 +32,14 @@ public final class Ender {
    * @throws dev.isola.spi.error.NotFound when there never was one
    */
   public void end(SandboxId id, Destroy how, String why) {
+    endIf(id, any -> true, how, why);
+  }
+
+  /** Ends a sandbox if it is, at that moment, still what it was taken for. */
+  public void endIf(SandboxId id, Predicate<SandboxEntry> still, Destroy how, String why) {
     Failpoint.END_BEGUN.reach();
-    SandboxEntry entry = book.change(id, current -> terminating(current, why));
+    SandboxEntry entry =
+        book.change(id, current -> still.test(current) ? terminating(current, why) : current);
     if (entry.state() == SandboxState.TERMINATING) {
       finish(entry, how);
     }
@@ -52,6 +61,7 @@ public final class Ender {
     Failpoint.END_DESTROYED.reach();
     living.drop(id);
     Failpoint.END_DROPPED.reach();
+    Rest.keptAs(terminating).ifPresent(keeping::forget);
     book.change(
         id,
         current ->

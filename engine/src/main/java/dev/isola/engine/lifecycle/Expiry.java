@@ -69,10 +69,10 @@ public final class Expiry {
   private boolean end(SandboxEntry entry, Instant now) {
     Failpoint.EXPIRY_FOUND.reach();
     boolean timeIsUp = entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent();
-    if (!timeIsUp && resting.rest(entry)) {
+    if (resting.rest(entry, timeIsUp)) {
       return false;
     }
-    String why = timeIsUp ? "its time was up" : "it was idle for " + entry.idleTimeout().get();
+    String why = Resting.why(entry, timeIsUp);
     return book.write(entry, book.moved(entry, SandboxState.TERMINATING, why))
         .map(this::finish)
         .orElse(false);

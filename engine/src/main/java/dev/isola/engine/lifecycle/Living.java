@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** The sandboxes this process has in its hands: their channels, and what was promised to them. */
@@ -25,6 +26,8 @@ public final class Living {
   private final Map<SandboxId, Sandbox> sandboxes = new ConcurrentHashMap<>();
   private final Map<SandboxId, String> providers = new ConcurrentHashMap<>();
   private final Map<SandboxId, Grant> grants = new ConcurrentHashMap<>();
+  private final Map<SandboxId, Long> wakings = new ConcurrentHashMap<>();
+  private final AtomicLong woken = new AtomicLong();
   private final Set<SandboxId> making = ConcurrentHashMap.newKeySet();
 
   public Living(Registry registry, Admission admission) {
@@ -66,10 +69,26 @@ public final class Living {
     return sandboxes.containsKey(id);
   }
 
+  /** Says that what is written of a sandbox has to be read before anybody uses it. */
+  void askTheLedger(SandboxId id) {
+    providers.remove(id);
+  }
+
+  /** Says that a sandbox was booted again, and that nothing of what ran in it is left. */
+  public void woken(SandboxId id) {
+    wakings.put(id, woken.incrementAndGet());
+  }
+
+  /** Returns a number that is another one after each {@link #woken}. */
+  public long waking(SandboxId id) {
+    return wakings.getOrDefault(id, 0L);
+  }
+
   /** Lets go of a sandbox that is gone, and of what was promised to it. */
   public void drop(SandboxId id) {
     sandboxes.remove(id);
     providers.remove(id);
+    wakings.remove(id);
     Grant grant = grants.remove(id);
     if (grant != null) {
       grant.close();

@@ -5,26 +5,30 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Forking;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
+import java.util.Optional;
 
 /** One sandbox being made. Before a provider is tried it is written who that is. */
 final class Making {
   private final Book book;
   private final Registry registry;
   private final SandboxSpec spec;
+  private final Optional<Forking.Origin> origin;
   private final Images images;
   private SandboxEntry entry;
 
-  Making(SandboxEntry entry, Book book, Registry registry, SandboxSpec spec, Images images) {
+  Making(SandboxEntry entry, Book book, Registry registry, Order order, Images images) {
     this.entry = entry;
     this.book = book;
     this.registry = registry;
-    this.spec = spec;
+    this.spec = order.request().spec();
+    this.origin = order.origin();
     this.images = images;
   }
 
@@ -49,7 +53,10 @@ final class Making {
       Failpoint.CREATE_MOVED_ON.reach();
     }
     Failpoint.CREATE_MAKING.reach();
-    Sandbox sandbox = provider.create(images.base(spec));
+    if (origin.isPresent()) {
+      return origin.get().create(Deadlines.given(spec));
+    }
+    Sandbox sandbox = provider.create(Deadlines.given(images.base(spec)));
     try {
       images.fill(spec, sandbox, name);
       return sandbox;

@@ -1,6 +1,7 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.selection.Request;
+import dev.isola.spi.capability.Forking;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.Optional;
  * @param labels the caller's own
  * @param idleTimeout how long after its last use it ends
  * @param fixedId whether the caller chose the id of the spec; one from the warm pool has its own
+ * @param origin the files it begins with; those of its spec otherwise
  */
 public record Order(
     Request request,
@@ -21,33 +23,40 @@ public record Order(
     Optional<String> key,
     Map<String, String> labels,
     Optional<Duration> idleTimeout,
-    boolean fixedId) {
+    boolean fixedId,
+    Optional<Forking.Origin> origin) {
   public Order {
     labels = Map.copyOf(labels);
   }
 
   public static Order of(Request request) {
-    return new Order(request, "", Optional.empty(), Map.of(), Optional.empty(), false);
+    return new Order(
+        request, "", Optional.empty(), Map.of(), Optional.empty(), false, Optional.empty());
   }
 
   public Order withKey(String text) {
-    return new Order(request, tenant, Optional.of(text), labels, idleTimeout, fixedId);
+    return new Order(request, tenant, Optional.of(text), labels, idleTimeout, fixedId, origin);
   }
 
   public Order withTenant(String name) {
-    return new Order(request, name, key, labels, idleTimeout, fixedId);
+    return new Order(request, name, key, labels, idleTimeout, fixedId, origin);
   }
 
   public Order withIdleTimeout(Duration time) {
-    return new Order(request, tenant, key, labels, Optional.of(time), fixedId);
+    return new Order(request, tenant, key, labels, Optional.of(time), fixedId, origin);
   }
 
   public Order withLabels(Map<String, String> all) {
-    return new Order(request, tenant, key, all, idleTimeout, fixedId);
+    return new Order(request, tenant, key, all, idleTimeout, fixedId, origin);
   }
 
   public Order withFixedId() {
-    return new Order(request, tenant, key, labels, idleTimeout, true);
+    return new Order(request, tenant, key, labels, idleTimeout, true, origin);
+  }
+
+  /** No other sandbox has those files, so none of the warm pool does. */
+  public Order withOrigin(Forking.Origin files) {
+    return new Order(request, tenant, key, labels, idleTimeout, true, Optional.of(files));
   }
 
   /** Returns when its time is up, when it begins now. */

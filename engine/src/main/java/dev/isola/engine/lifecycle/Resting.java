@@ -1,74 +1,65 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.Log;
+import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.WhenIdle;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.SandboxEntry;
-import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
- * Lets idle sandboxes rest instead of ending them, where their spec says so. One that rests is
- * paused or stopped like any other, has no idle time meanwhile, and is woken by the next request.
+ * Lets sandboxes rest instead of ending them, where their spec says so: those that were idle for
+ * too long, and those whose time is up. One that rests is paused or stopped like any other, or is
+ * not at its provider at all.
  */
 public final class Resting {
-  /** The label that has the idle time of one that rests; no caller's. */
-  private static final String IDLE = "isola.rests-after-ms";
-
   private final Book book;
   private final Living living;
+  private final Hibernation hibernation;
   private final InstantSource clock;
   private final Log log;
 
-  public Resting(Book book, Living living, InstantSource clock, Log log) {
+  public Resting(Book book, Living living, Hibernation hibernation, InstantSource clock, Log log) {
     this.book = book;
     this.living = living;
+    this.hibernation = hibernation;
     this.clock = clock;
     this.log = log;
   }
 
-  /** Tells whether a sandbox rests, and so is woken by a request. */
-  public static boolean rests(SandboxEntry entry) {
-    return entry.labels().containsKey(IDLE);
-  }
-
-  /** Returns the entry of one that rested and runs again. */
-  public static SandboxEntry woken(SandboxEntry entry, Instant now) {
-    String idle = entry.labels().get(IDLE);
-    if (idle == null) {
-      return entry;
-    }
-    Map<String, String> labels = new TreeMap<>(entry.labels());
-    labels.remove(IDLE);
-    return entry.toBuilder()
-        .labels(labels)
-        .idleTimeout(Duration.ofMillis(Long.parseLong(idle)))
-        .lastActivity(now)
-        .build();
-  }
-
   /**
-   * Lets a sandbox rest that was idle for too long.
+   * Lets a sandbox rest.
    *
+   * @param expired whether its time is up; it was idle for too long otherwise
    * @return false when it is to end
    */
-  boolean rest(SandboxEntry entry) {
-    WhenIdle what = SpecText.read(entry.spec(), entry.id()).whenIdle();
-    if (what == WhenIdle.DESTROY
-        || entry.state() != SandboxState.RUNNING
-        || entry.idleTimeout().isEmpty()) {
+  boolean rest(SandboxEntry entry, boolean expired) {
+    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    WhenOver what = expired ? spec.whenExpired() : spec.whenIdle();
+    if (what == WhenOver.DESTROY || entry.pooled()) {
+      return false;
+    }
+    if (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED) {
+      book.write(entry, Rest.of(entry, expired)); // it does already
+      return true;
+    }
+    if (entry.state() != SandboxState.RUNNING) {
       return false;
     }
     try {
-      Optional<Pausing> pausing = living.of(entry).as(Pausing.class);
-      return pausing.isPresent() && rest(entry, what, pausing.get());
+      Sandbox sandbox = living.of(entry);
+      if (what == WhenOver.SNAPSHOT && sandbox.as(Snapshotting.class).isPresent()) {
+        hibernation.begin(entry, expired);
+        return true;
+      }
+      return pause(entry, expired, what, sandbox);
     } catch (SandboxException e) {
       log.warning("sandbox " + entry.id() + " cannot rest and ends: " + e.fault().what());
       return false;
@@ -76,30 +67,46 @@ public final class Resting {
   }
 
   /** Written first: who wakes one that is written and not paused does no harm. */
-  private boolean rest(SandboxEntry entry, WhenIdle what, Pausing pausing) {
+  private boolean pause(SandboxEntry entry, boolean expired, WhenOver what, Sandbox sandbox) {
+    Optional<Pausing> pausing = sandbox.as(Pausing.class);
+    if (pausing.isEmpty()) {
+      return false;
+    }
     PauseKind kind =
-        what == WhenIdle.PAUSE && pausing.kinds().contains(PauseKind.MEMORY)
+        what == WhenOver.PAUSE && pausing.get().kinds().contains(PauseKind.MEMORY)
             ? PauseKind.MEMORY
             : PauseKind.FILESYSTEM;
-    if (!pausing.kinds().contains(kind)) {
+    if (!pausing.get().kinds().contains(kind)) {
       return false;
     }
     SandboxState state = kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
-    Duration idle = entry.idleTimeout().orElseThrow();
-    SandboxEntry resting =
-        book.moved(entry, state, "it was idle for " + idle).toBuilder()
-            .label(IDLE, Long.toString(idle.toMillis()))
-            .idleTimeout(null)
-            .build();
-    Optional<SandboxEntry> stored = book.write(entry, resting);
+    Optional<SandboxEntry> stored =
+        book.write(entry, Rest.of(book.moved(entry, state, why(entry, expired)), expired));
     if (stored.isPresent()) {
-      pausing.pause(kind);
+      if (expired) { // a frozen one would end as soon as it goes on
+        sandbox.as(Renewing.class).ifPresent(one -> one.renew(Deadlines.AT_REST));
+      }
+      pausing.get().pause(kind);
     }
     return true; // when somebody was first, it is not idle any more
   }
 
+  static String why(SandboxEntry entry, boolean expired) {
+    return expired ? "its time was up" : "it was idle for " + entry.idleTimeout().orElseThrow();
+  }
+
   /** Returns an entry as it is once the sandbox runs. */
   public SandboxEntry running(SandboxEntry entry) {
-    return woken(book.moved(entry, SandboxState.RUNNING, null), clock.instant());
+    return Rest.over(book.moved(entry, SandboxState.RUNNING, null), clock.instant());
+  }
+
+  /** Tells a sandbox that was woken for how long it may live now. */
+  public void tell(SandboxEntry before, SandboxEntry woken, Sandbox sandbox) {
+    SandboxSpec spec = SpecText.read(woken.spec(), woken.id());
+    if (Rest.is(before) && spec.ttl().isPresent() && spec.whenExpired() != WhenOver.DESTROY) {
+      sandbox
+          .as(Renewing.class)
+          .ifPresent(one -> one.renew(Deadlines.given(spec, spec.ttl().get())));
+    }
   }
 }

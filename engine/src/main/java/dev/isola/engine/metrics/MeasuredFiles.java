@@ -21,6 +21,11 @@ import java.util.stream.Stream;
 record MeasuredFiles(FileSystem inner, String provider, Recorder recorder) implements FileSystem {
 
   @Override
+  public FileSystem madeFor(String owner) {
+    return new MeasuredFiles(inner.madeFor(owner), provider, recorder);
+  }
+
+  @Override
   public InputStream read(String path, ReadRange range) {
     return out(Cargo.FILE, () -> inner.read(path, range));
   }
@@ -110,6 +115,11 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder) imple
   @Override
   public FileInfo stat(String path) {
     return watched(() -> inner.stat(path));
+  }
+
+  @Override
+  public FileInfo follow(String path) {
+    return watched(() -> inner.follow(path));
   }
 
   /** Asking is no error, whatever the answer. */

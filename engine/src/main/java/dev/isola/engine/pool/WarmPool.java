@@ -200,7 +200,12 @@ public final class WarmPool implements Warm {
       if (!hashes.contains(entry.specHash()) && entry.state() == SandboxState.RUNNING) {
         try {
           Failpoint.POOL_UNWANTED.reach();
-          ender.end(entry.id(), Destroy.FORCE, "the warm pool does not want it any more");
+          // Somebody may have been given it since.
+          ender.endIf(
+              entry.id(),
+              SandboxEntry::pooled,
+              Destroy.FORCE,
+              "the warm pool does not want it any more");
         } catch (SandboxException e) {
           log.warning("sandbox " + entry.id() + " stays in the pool: " + e.fault().what());
         }

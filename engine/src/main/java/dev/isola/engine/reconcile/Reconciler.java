@@ -4,6 +4,8 @@ import dev.isola.engine.Log;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Living;
+import dev.isola.engine.lifecycle.Rest;
+import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
@@ -11,12 +13,14 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.Page;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
 import dev.isola.store.Sandboxes;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -112,6 +116,11 @@ public final class Reconciler {
     }
   }
 
+  private static boolean isOver(SandboxEntry entry, Instant now) {
+    return entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent()
+        && SpecText.read(entry.spec(), entry.id()).whenExpired() == WhenOver.DESTROY;
+  }
+
   private void take(Step step) {
     switch (step) {
       case Step.Attach(SandboxEntry entry) -> {
@@ -120,11 +129,20 @@ public final class Reconciler {
         }
       }
       case Step.Correct(SandboxEntry entry, SandboxState state) -> {
-        book.write(entry, book.moved(entry, state, null));
+        SandboxEntry corrected = book.moved(entry, state, null);
+        book.write(
+            entry,
+            state == SandboxState.RUNNING
+                ? Rest.over(corrected, corrected.updatedAt())
+                : corrected);
         Failpoint.RECONCILE_CORRECTED.reach();
       }
       case Step.Lose(SandboxEntry entry, String why) -> {
-        if (book.write(entry, book.moved(entry, SandboxState.ERROR, why)).isPresent()) {
+        SandboxEntry lost = book.moved(entry, SandboxState.ERROR, why);
+        if (entry.state() != SandboxState.CREATING && isOver(entry, lost.updatedAt())) {
+          return; // it ended by itself a moment before the expiry does the rest
+        }
+        if (book.write(entry, lost).isPresent()) {
           Failpoint.RECONCILE_LOST.reach();
           log.warning("sandbox " + entry.id() + ": " + why);
           ender.end(entry.id(), Destroy.FORCE, why);
@@ -135,7 +153,7 @@ public final class Reconciler {
         ender.end(entry.id(), Destroy.FORCE, entry.cause().orElse("it was being destroyed"));
       }
       case Step.Remove(String provider, SandboxId id) -> {
-        log.warning("sandbox " + id + " of " + provider + " is written down nowhere; removing it");
+        log.warning("sandbox " + id + " of " + provider + " is not written down; removing it");
         Failpoint.RECONCILE_REMOVING.reach();
         registry.get(provider).destroy(id, Destroy.FORCE);
         Failpoint.RECONCILE_REMOVED.reach();

@@ -1,6 +1,8 @@
 package dev.isola.engine.reconcile;
 
+import dev.isola.engine.lifecycle.Rest;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.store.SandboxEntry;
 import java.util.ArrayList;
@@ -49,8 +51,18 @@ final class Reconciliation {
           Optional.of(new Step.Lose(entry, "the server ended while the sandbox was made"));
       case ERROR, TERMINATING -> Optional.of(new Step.Finish(entry));
       case DESTROYED -> Optional.empty();
-      case RUNNING, PAUSED, STOPPED -> Optional.of(alive(entry, sighting));
+      case RUNNING, PAUSED, STOPPED ->
+          entry.state() == SandboxState.STOPPED && Rest.keptAs(entry).isPresent()
+              ? away(entry, sighting)
+              : Optional.of(alive(entry, sighting));
     };
+  }
+
+  /** Its files are kept elsewhere; what its provider has of it is what it was, or half made. */
+  private static Optional<Step> away(SandboxEntry entry, @Nullable Sighting sighting) {
+    return sighting == null
+        ? Optional.empty()
+        : Optional.of(new Step.Remove(entry.provider(), entry.id()));
   }
 
   private static Step alive(SandboxEntry entry, @Nullable Sighting sighting) {

@@ -5,8 +5,16 @@ import dev.isola.store.SandboxEntry;
 
 /** What came of one fork. */
 public sealed interface Forked {
+  /** How its files came. */
+  enum By {
+    /** They are shared, as long as nobody writes to them. */
+    MOUNT,
+    /** They were taken and made once more. */
+    RESTORE
+  }
+
   /** A sandbox. */
-  record Made(SandboxEntry entry) implements Forked {}
+  record Made(SandboxEntry entry, By by) implements Forked {}
 
   /** No sandbox, and why. */
   record Failed(SandboxException why) implements Forked {}

@@ -1,12 +1,16 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.engine.Log;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.Request;
 import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Forking;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -17,16 +21,26 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
- * Makes several sandboxes with the files that one has now, by a snapshot that each is filled from.
- * Their processes, clocks and random numbers are their own: they begin anew.
+ * Makes several sandboxes with the files that one has now: by sharing those where the provider can
+ * and nobody in the sandbox uses them, else by a snapshot. Then one sandbox is filled from it,
+ * which nobody uses yet, and the others share that one's. Their processes, clocks and random
+ * numbers are their own: they begin anew.
  *
+ * @param use returns a sandbox and counts as its use
  * @param create makes what is ordered
  */
-public record Forks(Book book, Snapshots snapshots, Function<Order, Delivery> create) {
+public record Forks(
+    Book book,
+    Snapshots snapshots,
+    Function<SandboxId, Sandbox> use,
+    Function<Order, Delivery> create,
+    Log log) {
   public static final int MOST = 100;
 
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -38,7 +52,7 @@ public record Forks(Book book, Snapshots snapshots, Function<Order, Delivery> cr
   /**
    * @return as many results as were asked for
    */
-  public List<Forked> fork(SandboxId id, int count) {
+  public List<Forked> fork(SandboxId id, int count, ForkKind kind) {
     if (count < 1 || count > MOST) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
@@ -47,26 +61,100 @@ public record Forks(Book book, Snapshots snapshots, Function<Order, Delivery> cr
           .sandbox(id)
           .exception();
     }
+    refuseUnlessFiles(book.need(id), kind); // before it is woken
+    Sandbox sandbox = use.apply(id);
     SandboxEntry source = book.need(id);
+    try (Shared shared = shared(sandbox)) {
+      return shared.origin().isPresent()
+          ? mounted(source, shared.origin().get(), count)
+          : restored(source, count);
+    }
+  }
+
+  private static void refuseUnlessFiles(SandboxEntry source, ForkKind kind) {
+    if (kind != ForkKind.FILESYSTEM) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "the memory of sandbox "
+                  + source.id()
+                  + " cannot be forked: provider "
+                  + source.provider()
+                  + " copies files only, and not processes that run",
+              "ask for kind filesystem: forks have its files, and processes begin anew"
+                  + " (docs/snapshots.md, Forks)")
+          .sandbox(source.id())
+          .with("provider", source.provider())
+          .with("capability", "forks of memory")
+          .exception();
+    }
+  }
+
+  /** The files of a sandbox, where they can be shared. */
+  private record Shared(Optional<Forking.Origin> origin) implements AutoCloseable {
+    @Override
+    public void close() {
+      origin.ifPresent(Forking.Origin::close);
+    }
+  }
+
+  private Shared shared(Sandbox sandbox) {
+    try {
+      return new Shared(sandbox.as(Forking.class).map(Forking::freeze));
+    } catch (SandboxException e) {
+      log.info("the forks of " + sandbox.id() + " have copies: " + e.fault().what());
+      return new Shared(Optional.empty());
+    }
+  }
+
+  private List<Forked> mounted(SandboxEntry source, Forking.Origin origin, int count) {
+    Optional<String> image = snapshots.standsOn(source);
+    return together(
+        count, () -> one(source, order(source, image).withOrigin(origin), Forked.By.MOUNT));
+  }
+
+  private List<Forked> restored(SandboxEntry source, int count) {
     Snapshot files =
         snapshots
-            .create(id, SnapshotOrder.WORKSPACE.withTags(Map.of("isola.fork", id.value())))
+            .create(
+                source.id(),
+                SnapshotOrder.WORKSPACE.withTags(Map.of("isola.fork", source.id().value())))
             .snapshot();
     try {
-      return made(source, files, count);
+      Supplier<Forked> filled =
+          () ->
+              one(
+                  source,
+                  order(source, Optional.of(SnapshotImages.name(files.id()))),
+                  Forked.By.RESTORE);
+      List<Forked> results = new ArrayList<>(List.of(filled.get()));
+      if (count > 1) {
+        results.addAll(others(source, results.getFirst(), filled, count - 1));
+      }
+      return results;
     } finally {
       snapshots.remove(files.id());
     }
   }
 
-  private List<Forked> made(SandboxEntry source, Snapshot files, int count) {
+  private List<Forked> others(
+      SandboxEntry source, Forked first, Supplier<Forked> filled, int count) {
+    if (first instanceof Forked.Made(SandboxEntry entry, Forked.By ignored)) {
+      try (Shared shared = shared(use.apply(entry.id()))) {
+        if (shared.origin().isPresent()) {
+          return mounted(source, shared.origin().get(), count);
+        }
+      }
+    }
+    return together(count, filled);
+  }
+
+  private static List<Forked> together(int count, Supplier<Forked> make) {
     List<Forked> results = new ArrayList<>();
     Forked[] each = new Forked[count];
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       int at = i;
-      threads.add(
-          Thread.ofVirtual().name("isola-fork-" + i).start(() -> each[at] = one(source, files)));
+      threads.add(Thread.ofVirtual().name("isola-fork-" + i).start(() -> each[at] = make.get()));
     }
     for (int i = 0; i < count; i++) {
       await(threads.get(i));
@@ -91,14 +179,10 @@ public record Forks(Book book, Snapshots snapshots, Function<Order, Delivery> cr
     }
   }
 
-  private Forked one(SandboxEntry source, Snapshot files) {
+  private Forked one(SandboxEntry source, Order order, Forked.By by) {
     try {
-      Order order =
-          Order.of(Request.of(spec(source, files), source.provider()).strict())
-              .withTenant(source.tenant())
-              .withLabels(source.labels());
       Delivery made = create.apply(source.idleTimeout().map(order::withIdleTimeout).orElse(order));
-      return new Forked.Made(made.entry());
+      return new Forked.Made(made.entry(), by);
     } catch (SandboxException e) {
       return new Forked.Failed(e);
     } catch (RuntimeException e) {
@@ -108,11 +192,16 @@ public record Forks(Book book, Snapshots snapshots, Function<Order, Delivery> cr
     }
   }
 
-  private static SandboxSpec spec(SandboxEntry source, Snapshot files) {
+  private static Order order(SandboxEntry source, Optional<String> image) {
     SandboxSpec spec = SpecText.read(source.spec(), source.id());
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
     NOT_AGAIN.forEach(document::remove);
-    document.put("image", SnapshotImages.name(files.id()));
-    return SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    image.ifPresent(name -> document.put("image", name));
+    SandboxSpec fresh = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    Map<String, String> labels = new TreeMap<>(source.labels());
+    labels.remove(Images.STANDS_ON);
+    return Order.of(Request.of(fresh, source.provider()).strict())
+        .withTenant(source.tenant())
+        .withLabels(labels);
   }
 }

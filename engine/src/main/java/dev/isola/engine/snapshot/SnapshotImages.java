@@ -11,9 +11,12 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Snapshots as images: {@code snapshot:ID} in a spec. */
 public final class SnapshotImages implements Images {
@@ -92,7 +95,17 @@ public final class SnapshotImages implements Images {
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(provider, "snapshotting"));
     try (Opened opened = store.get().open(id)) {
+      empty(sandbox.files(), opened.snapshot().root());
       pictures.restore(opened.snapshot().root(), Trees.archive(opened), TreeLimits.DEFAULT);
+    }
+  }
+
+  /** The image may have brought files that the snapshot has not. */
+  private static void empty(FileSystem files, String folder) {
+    if (files.exists(folder)) {
+      try (Stream<FileInfo> brought = files.list(folder, 1)) {
+        brought.toList().forEach(one -> files.remove(one.path(), true));
+      }
     }
   }
 }

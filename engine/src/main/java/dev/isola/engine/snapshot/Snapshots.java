@@ -3,7 +3,9 @@ package dev.isola.engine.snapshot;
 import dev.isola.engine.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.Book;
+import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Living;
+import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.metrics.Deed;
 import dev.isola.engine.metrics.Measured;
@@ -140,7 +142,7 @@ public final class Snapshots {
                       counts.storedBytes(),
                       counts.checksum(),
                       Snapshot.Kind.FILESYSTEM,
-                      standsOn(spec)));
+                      standsOn(entry)));
       remember(entry.id(), made, result);
       return new SnapshotReport(made, result.held(), result.incremental(), result.readBytes());
     }
@@ -173,8 +175,11 @@ public final class Snapshots {
   }
 
   /** What a restored sandbox stands on: what the snapshot it came from stood on. */
-  private Optional<String> standsOn(SandboxSpec spec) {
-    return new SnapshotImages(store, measured).base(spec).image();
+  Optional<String> standsOn(SandboxEntry entry) {
+    String known = entry.labels().get(Images.STANDS_ON);
+    return known == null
+        ? new SnapshotImages(store, measured).base(SpecText.read(entry.spec(), entry.id())).image()
+        : Optional.of(known).filter(image -> !image.equals(Images.NOTHING_ELSE));
   }
 
   private void remember(SandboxId id, Snapshot made, Photographer.Result result) {
@@ -244,7 +249,22 @@ public final class Snapshots {
   /** Gives back what no snapshot needs. */
   public Swept collect() {
     forgetTheGone();
+    forgetTheWoken();
     return store.get().collect();
+  }
+
+  /** What a crash left of sandboxes that rested and run again, or never did. */
+  private void forgetTheWoken() {
+    for (Snapshot one : list()) {
+      String name = one.tags().get(SnapshotKeeping.TAG);
+      if (name == null || !name.equals(one.sandbox()) || living.isMaking(new SandboxId(name))) {
+        continue;
+      }
+      Optional<String> kept = book.find(new SandboxId(name)).flatMap(Rest::keptAs);
+      if (!kept.equals(Optional.of(one.id()))) {
+        remove(one.id());
+      }
+    }
   }
 
   private void forgetTheGone() {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** docs/config.md has every key with its values and variables, and its example is valid. */
 class ConfigDocsTest {
-  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_.]+)` \\|.*$");
+  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9_.]+)` \\|.*$");
 
   @TempDir Path folder;
 

@@ -102,7 +102,13 @@ final class Invariants {
     switch (entry.state()) {
       case CREATING, ERROR, TERMINATING -> {
         if (!entry.young()) {
-          broken.add("sandbox " + id + " was left half done: " + entry.state());
+          broken.add(
+              "sandbox "
+                  + id
+                  + " was left half done: "
+                  + entry.state()
+                  + " by "
+                  + entry.provider());
         }
       }
       case RUNNING, PAUSED, STOPPED -> {

@@ -100,4 +100,16 @@ class ReconciliationTest {
     Situation now = new Situation(List.of(), seen, Map.of(ID, "p"), Set.of());
     assertThat(Reconciliation.plan(now)).isEmpty();
   }
+
+  @Test
+  void oneThatIsKeptElsewhereIsNotMissed() {
+    SandboxEntry kept =
+        entry(SandboxState.STOPPED).toBuilder()
+            .label("isola.rests-after-ms", "1000")
+            .label("isola.rests-in", "s1")
+            .build();
+    assertThat(plan(List.of(kept), Map.of("p", List.of()), Set.of())).isEmpty();
+    assertThat(plan(List.of(kept), Map.of("p", List.of(sighting(SandboxState.RUNNING))), Set.of()))
+        .containsExactly(new Step.Remove("p", ID));
+  }
 }

@@ -1,0 +1,33 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.WhenOver;
+import java.time.Duration;
+
+/**
+ * When a sandbox ends by itself, for who never comes back. One that is to be kept when its time is
+ * up must live to see that.
+ */
+public final class Deadlines {
+  private static final Duration GRACE = Duration.ofHours(1);
+
+  /** How long one that rests may do so when nobody looks after it. */
+  static final Duration AT_REST = Duration.ofDays(3650);
+
+  private Deadlines() {}
+
+  /** Returns the spec that a provider is given. */
+  public static SandboxSpec given(SandboxSpec spec) {
+    return spec.whenExpired() == WhenOver.DESTROY || spec.ttl().isEmpty()
+        ? spec
+        : spec.toBuilder().ttl(given(spec, spec.ttl().get())).build();
+  }
+
+  /** Returns what the sandbox itself is told when it may live for {@code time}. */
+  public static Duration given(SandboxSpec spec, Duration time) {
+    if (spec.whenExpired() == WhenOver.DESTROY || time.compareTo(AT_REST.minus(GRACE)) > 0) {
+      return time;
+    }
+    return time.plus(GRACE);
+  }
+}

@@ -1,0 +1,59 @@
+package dev.isola.engine.snapshot;
+
+import dev.isola.engine.Log;
+import dev.isola.engine.lifecycle.Deadlines;
+import dev.isola.engine.lifecycle.Images;
+import dev.isola.engine.lifecycle.Keeping;
+import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.SandboxEntry;
+import java.util.Map;
+
+/** Keeps sandboxes that rest as snapshots of their workspaces. */
+public record SnapshotKeeping(Snapshots snapshots, Images images, Registry registry, Log log)
+    implements Keeping {
+  /** The tag of such a snapshot, which has the sandbox's id. */
+  public static final String TAG = "isola.rest";
+
+  @Override
+  public String keep(SandboxEntry entry) {
+    return snapshots
+        .create(entry.id(), SnapshotOrder.WORKSPACE.withTags(Map.of(TAG, entry.id().value())))
+        .snapshot()
+        .id();
+  }
+
+  @Override
+  public Sandbox bringBack(SandboxEntry entry, String kept) {
+    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    SandboxSpec.Builder again = Deadlines.given(spec).toBuilder().nothingAtFirst();
+    snapshots.standsOn(entry).ifPresentOrElse(again::image, again::noImage);
+    Provider provider = registry.get(entry.provider());
+    Sandbox sandbox = provider.create(again.build());
+    try {
+      images.fill(
+          spec.toBuilder().image(SnapshotImages.name(kept)).build(), sandbox, entry.provider());
+      return sandbox;
+    } catch (SandboxException e) {
+      provider.destroy(entry.id(), Destroy.FORCE);
+      throw e;
+    }
+  }
+
+  @Override
+  public void forget(String kept) {
+    try {
+      snapshots.remove(kept);
+    } catch (NotFound already) {
+      // as it should be
+    } catch (SandboxException e) {
+      log.warning("the snapshot " + kept + " of a sandbox that rested stays: " + e.fault().what());
+    }
+  }
+}
