@@ -1,5 +1,6 @@
 package dev.isola.provider.bubblewrap;
 
+import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Plan;
 import dev.isola.spi.Health;
@@ -24,19 +25,6 @@ final class Bubblewrap implements Isolator {
           Isolation.CONTAINER,
           "a pid namespace: the kernel ends every process with the agent",
           Duration.ofMillis(15));
-
-  /** What root of a sandbox may do to what is the sandbox's own. */
-  private static final List<String> CAPABILITIES =
-      List.of(
-          "CAP_CHOWN",
-          "CAP_DAC_OVERRIDE",
-          "CAP_FOWNER",
-          "CAP_FSETID",
-          "CAP_KILL",
-          "CAP_SETGID",
-          "CAP_SETPCAP", // for the agent to give up the rest for good; it keeps none of it
-          "CAP_SETUID",
-          "CAP_NET_BIND_SERVICE");
 
   @Override
   public Traits traits() {
@@ -73,7 +61,7 @@ final class Bubblewrap implements Isolator {
     }
     words.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
     words.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
-    for (String capability : CAPABILITIES) {
+    for (String capability : Containment.CAPABILITIES) {
       words.addAll(List.of("--cap-add", capability));
     }
     words.add("--");

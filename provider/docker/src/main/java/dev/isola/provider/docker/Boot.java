@@ -19,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Starts a container and tells the agent in it what to do. */
@@ -51,6 +52,10 @@ final class Boot {
             .socket(Path.of(ContainerPlan.SOCKET))
             .cwd(spec.cwd().or(image::workdir).orElse(spec.workspaceMount()))
             .user(spec.user().or(image::user))
+            .workspace(
+                spec.workspacePath().isEmpty()
+                    ? Optional.of(spec.workspaceMount())
+                    : Optional.empty())
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .seccomp(!sharesHostFolders(spec));

@@ -1,5 +1,7 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.launch.Containment;
+import dev.isola.host.launch.OwnKernel;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
@@ -37,43 +39,6 @@ record ContainerPlan(
   static final String RUN = GUEST + "/run";
 
   static final String SOCKET = RUN + "/agent";
-
-  /** What root of a sandbox may do to what is the sandbox's own. */
-  private static final List<String> CAPABILITIES =
-      List.of(
-          "CHOWN",
-          "DAC_OVERRIDE",
-          "FOWNER",
-          "FSETID",
-          "KILL",
-          "SETGID",
-          "SETPCAP", // for the agent to give up the rest for good; it keeps none of it
-          "SETUID",
-          "NET_BIND_SERVICE");
-
-  /** Files of the kernel that are in no namespace; engines cover most of them, but not all. */
-  private static final List<String> MASKED =
-      List.of(
-          "/proc/asound",
-          "/proc/acpi",
-          "/proc/interrupts",
-          "/proc/kcore",
-          "/proc/keys",
-          "/proc/latency_stats",
-          "/proc/timer_list",
-          "/proc/timer_stats",
-          "/proc/sched_debug",
-          "/proc/scsi",
-          "/sys/devices/virtual/powercap",
-          "/sys/firmware");
-
-  private static final List<String> READ_ONLY =
-      List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
-
-  private static final int GVISOR_MEMORY_MB = 64;
-  private static final int GVISOR_THREADS = 1024;
-  private static final int GVISOR_THREADS_EACH = 64;
-  private static final int MOST_THREADS = 1 << 22;
 
   private static final long MEGABYTE = 1 << 20;
   private static final int PERIOD = 100_000;
@@ -131,11 +96,11 @@ record ContainerPlan(
   }
 
   private Map<String, Object> host() {
-    ResourceLimits limits = spec.limits();
+    ResourceLimits limits = limits();
     List<Map<String, Object>> all = new ArrayList<>(image.mounts());
     all.addAll(Mounts.of(spec, "isola-" + instance + "-"));
     all.addAll(mounts);
-    long memory = (limits.memoryMb() + (gvisor() ? GVISOR_MEMORY_MB : 0)) * MEGABYTE;
+    long memory = limits.memoryMb() * MEGABYTE;
     Map<String, Object> host =
         Json.object(
             "Mounts",
@@ -145,7 +110,7 @@ record ContainerPlan(
             "CapDrop",
             List.of("ALL"),
             "CapAdd",
-            CAPABILITIES,
+            Containment.CAPABILITIES,
             "SecurityOpt",
             List.of("no-new-privileges"),
             "Memory",
@@ -157,7 +122,7 @@ record ContainerPlan(
             "CpuQuota",
             Math.max(LEAST_QUOTA, (long) (limits.cpu() * PERIOD)),
             "PidsLimit",
-            processes(),
+            limits.processes(),
             "Ulimits",
             ulimits(),
             "LogConfig",
@@ -175,9 +140,9 @@ record ContainerPlan(
             "RestartPolicy",
             Map.of("Name", "no"),
             "MaskedPaths",
-            MASKED,
+            Containment.MASKED,
             "ReadonlyPaths",
-            READ_ONLY);
+            Containment.READ_ONLY);
     if (facts.remaps() && !facts.rootless() && sharesTheHost(spec)) {
       host.put("UsernsMode", "host");
     }
@@ -199,16 +164,10 @@ record ContainerPlan(
     return Json.object("Name", name, "Soft", value, "Hard", value);
   }
 
-  private boolean gvisor() {
-    return flavour.guest() == Flavour.Guest.GVISOR;
-  }
-
-  /** What gVisor needs for itself is not the sandbox's; this only saves the machine. */
-  private int processes() {
-    int asked = spec.limits().processes();
-    return gvisor()
-        ? Math.min(MOST_THREADS, Math.multiplyExact(asked, GVISOR_THREADS_EACH) + GVISOR_THREADS)
-        : asked;
+  private ResourceLimits limits() {
+    return flavour.guest() == Flavour.Guest.GVISOR
+        ? OwnKernel.charged(spec.limits())
+        : spec.limits();
   }
 
   private String network() {

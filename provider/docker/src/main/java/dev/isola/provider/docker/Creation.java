@@ -4,6 +4,7 @@ import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
 import dev.isola.link.InstalledProgram;
 import dev.isola.provider.docker.http.Deadline;
+import dev.isola.spi.FirstSteps;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Conflict;
@@ -166,7 +167,7 @@ final class Creation {
     boot(container, spec.id(), boot, deadline);
     AgentSandbox sandbox = links.make(spec.id(), container, spec.limits().timeout());
     verification.verify(container, sandbox, plan.runtime(), plan.facts());
-    FirstSteps.take(sandbox, spec, deadline);
+    FirstSteps.take(sandbox, spec, deadline::left);
     return sandbox;
   }
 

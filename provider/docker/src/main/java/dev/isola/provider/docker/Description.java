@@ -8,6 +8,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -29,7 +30,8 @@ record Description(Flavour flavour, Settings settings, SpecCheck check) {
           PortDialing.class,
           UsageReporting.class,
           Renewing.class,
-          Pausing.class);
+          Pausing.class,
+          Snapshotting.class);
 
   ProviderInfo of(Facts facts) {
     return of(facts.limits(), new EngineCheck(flavour, settings).requirements(facts));

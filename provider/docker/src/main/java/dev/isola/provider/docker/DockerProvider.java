@@ -54,10 +54,7 @@ final class DockerProvider implements Provider {
     this.agent = InstalledProgram.agent(context.dataFolder().resolve("bin"));
     this.check =
         new SpecCheck(
-            flavour.name(),
-            settings.address().local(),
-            settings.bridge().isPresent(),
-            flavour.ownKernel());
+            flavour.name(), settings.address(), settings.bridge().isPresent(), flavour.ownKernel());
     this.description = new Description(flavour, settings, check);
     this.ours = new Ours(engine, context, flavour.name());
     Keys keys = new Keys(context.dataFolder(), context.instance());

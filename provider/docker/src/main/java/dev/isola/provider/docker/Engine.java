@@ -30,6 +30,7 @@ final class Engine implements AutoCloseable {
   private static final Duration SLOW = Duration.ofSeconds(30);
 
   private static final int LONGEST_MESSAGE = 1000;
+  private static final int LOOKS = 5;
   private static final long LOOK_AGAIN = Duration.ofMillis(10).toNanos();
 
   private final EngineHttp http;
@@ -80,8 +81,22 @@ final class Engine implements AutoCloseable {
 
   /** Returns what the engine knows of a container; empty when there is none. */
   Optional<JsonNode> inspect(String id) {
-    Answer answer = http.ask(Request.get("/containers/" + id + "/json"), quick());
+    return inspect(id, quick());
+  }
+
+  /** Podman fails when a container ends while it looks: then it is asked again. */
+  Optional<JsonNode> inspect(String id, Deadline deadline) {
+    Request request = Request.get("/containers/" + id + "/json");
+    Answer answer = http.ask(request, deadline);
+    for (int i = 0; i < LOOKS && isEnding(answer) && !deadline.over(); i++) {
+      LockSupport.parkNanos(LOOK_AGAIN);
+      answer = http.ask(request, deadline);
+    }
     return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "inspect"));
+  }
+
+  private static boolean isEnding(Answer answer) {
+    return answer.status() == 500 && message(answer).contains("no such process");
   }
 
   /** Makes a container and returns its id. */
@@ -185,8 +200,8 @@ final class Engine implements AutoCloseable {
     };
   }
 
-  /** Starts what leads to the agent's own socket; empty where the container does not run. */
-  Optional<Hijacked> bridge(String id, Deadline deadline) {
+  /** Starts what leads to the agent's own socket; refused where the container does not run. */
+  Hijacked bridge(String id, Deadline deadline) {
     Answer made =
         http.ask(
             Request.post(
@@ -208,17 +223,12 @@ final class Engine implements AutoCloseable {
                         "Cmd",
                         List.of(ContainerPlan.AGENT, "--bridge", ContainerPlan.SOCKET)))),
             deadline);
-    if (made.status() == 404 || made.status() == 409) {
-      return Optional.empty();
-    }
     String exec = identity(Json.text(parsed(made, "reaching the agent"), "Id"));
     Request start =
         Request.post(
             "/exec/" + exec + "/start", Json.of(Json.object("Detach", false, "Tty", false)));
     return switch (http.upgrade(start, deadline)) {
-      case Upgrade.Given(Hijacked connection) -> Optional.of(connection);
-      case Upgrade.Refused(Answer answer) when answer.status() == 404 || answer.status() == 409 ->
-          Optional.empty();
+      case Upgrade.Given(Hijacked connection) -> connection;
       case Upgrade.Refused(Answer answer) -> throw refused(answer, "reaching the agent");
     };
   }

@@ -24,12 +24,18 @@ record EngineCheck(Flavour flavour, Settings settings) {
       return Optional.empty();
     }
     return Optional.of(
-        facts
-            .runtime(wanted())
+        found(facts)
             .orElseThrow(
                 () ->
                     Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, missing(facts), howToGet())
                         .exception()));
+  }
+
+  /** Returns the runtime that will do: it is there, and is what it has to be. */
+  private Optional<String> found(Facts facts) {
+    return facts
+        .runtime(wanted())
+        .filter(name -> flavour.programs().matcher(facts.runtimeProgram(name)).matches());
   }
 
   Health health(Facts facts) {
@@ -38,7 +44,7 @@ record EngineCheck(Flavour flavour, Settings settings) {
           "what listens at " + settings.address() + " is not Podman",
           "start its service (systemctl start podman.socket), or name its socket (setting host)");
     }
-    if (!wanted().isEmpty() && facts.runtime(wanted()).isEmpty()) {
+    if (!wanted().isEmpty() && found(facts).isEmpty()) {
       return new Health.Unhealthy(missing(facts), howToGet());
     }
     if (!facts.flaws().isEmpty()) {
@@ -60,12 +66,23 @@ record EngineCheck(Flavour flavour, Settings settings) {
   }
 
   private String missing(Facts facts) {
+    Optional<String> another = facts.runtime(wanted());
+    if (another.isPresent()) {
+      return "the runtime "
+          + another.get()
+          + " of the engine at "
+          + settings.address()
+          + " is '"
+          + facts.runtimeProgram(another.get())
+          + "', which is not known to be "
+          + flavour.name();
+    }
     return "the engine at "
         + settings.address()
         + " has no runtime "
         + String.join(" or ", wanted())
         + ", only "
-        + String.join(", ", facts.runtimes());
+        + String.join(", ", facts.runtimes().keySet());
   }
 
   private String howToGet() {
@@ -86,7 +103,7 @@ record EngineCheck(Flavour flavour, Settings settings) {
     List<Requirement> all = new ArrayList<>();
     all.add(new Requirement("container engine", true, true, engine(facts), ""));
     if (!wanted().isEmpty()) {
-      Optional<String> found = facts.runtime(wanted());
+      Optional<String> found = found(facts);
       all.add(
           new Requirement(
               "runtime " + wanted().getFirst(),

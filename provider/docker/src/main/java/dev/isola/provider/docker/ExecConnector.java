@@ -1,5 +1,7 @@
 package dev.isola.provider.docker;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.AgentConnector;
@@ -18,15 +20,30 @@ import java.time.Duration;
  * the engine's; commands then cost what they cost elsewhere.
  */
 record ExecConnector(Engine engine, String container) implements AgentConnector {
+  /** How long the engine may take to say whether a container that cannot be reached has ended. */
+  private static final Duration LAST_LOOK = Duration.ofSeconds(2);
+
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
     try {
-      return new ExecChannel(
-          engine
-              .bridge(container, Deadline.in(timeout))
-              .orElseThrow(() -> new AgentAbsentException("the container does not run", null)));
+      return new ExecChannel(engine.bridge(container, Deadline.in(timeout)));
     } catch (SandboxException e) {
+      if (ended()) {
+        throw AgentAbsentException.forGood("its container has ended", e);
+      }
       throw new IOException(e.fault().what(), e);
+    }
+  }
+
+  /** An engine that does not say so may be asked again by the next call. */
+  private boolean ended() {
+    try {
+      return engine
+          .inspect(container, Deadline.in(LAST_LOOK))
+          .filter(node -> Json.flag(node, "State", "Running"))
+          .isEmpty();
+    } catch (SandboxException nobodyKnows) {
+      return false;
     }
   }
 
@@ -40,11 +57,13 @@ record ExecConnector(Engine engine, String container) implements AgentConnector 
     private static final int HEADER = 8;
     private static final int STDOUT = 1;
     private static final int PIECE = 64 * 1024;
+    private static final int LONGEST_WORDS = 200;
 
     private final Hijacked stdio;
     private final InputStream in;
     private final byte[] piece = new byte[PIECE];
     private long left;
+    private boolean begun;
 
     private ExecChannel(Hijacked stdio) {
       this.stdio = stdio;
@@ -68,9 +87,23 @@ record ExecConnector(Engine engine, String container) implements AgentConnector 
       if (count < 0) {
         throw new EOFException("the engine ended in the middle of a frame");
       }
+      if (!begun && piece[0] != 0) {
+        throw new IOException("the engine said: " + words(count));
+      }
+      begun = true;
       target.put(piece, 0, count);
       left -= count;
       return count;
+    }
+
+    /**
+     * An exec that fails after all is told in words where the agent's first bytes should be, the
+     * length of a short frame.
+     */
+    private String words(int count) {
+      return new String(piece, 0, Math.min(count, LONGEST_WORDS), US_ASCII)
+          .replaceAll("[^ -~]", " ")
+          .strip();
     }
 
     @Override

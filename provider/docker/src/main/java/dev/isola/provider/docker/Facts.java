@@ -12,9 +12,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,7 +30,8 @@ import tools.jackson.databind.JsonNode;
  * @param groupsHidden whether a container has a view of control groups of its own: Podman cannot
  *     give it one with version 1 of them
  * @param kernel the host's
- * @param runtimes by the names that a container may ask for
+ * @param runtimes by the names that a container may ask for: the path of its program or the type of
+ *     its shim, as far as the engine says
  * @param processes how many a user of this machine may have; empty where nobody says
  * @param flaws in words, of the parts that have any and do not come from a distribution
  * @param notes on parts that have flaws by their number, but come from a distribution
@@ -41,7 +44,7 @@ record Facts(
     boolean groupsHidden,
     String kernel,
     String architecture,
-    Set<String> runtimes,
+    NavigableMap<String, String> runtimes,
     Set<LimitKind> limits,
     OptionalLong processes,
     List<String> flaws,
@@ -74,8 +77,10 @@ record Facts(
     Set<String> options = new TreeSet<>();
     info.path("SecurityOptions").forEach(option -> options.add(option.asString("")));
     boolean rootless = options.contains("name=rootless");
-    Set<String> runtimes = new TreeSet<>();
-    info.path("Runtimes").properties().forEach(runtime -> runtimes.add(runtime.getKey()));
+    NavigableMap<String, String> runtimes = new TreeMap<>();
+    info.path("Runtimes")
+        .properties()
+        .forEach(runtime -> runtimes.put(runtime.getKey(), runtimeProgram(runtime.getValue())));
     return new Facts(
         Json.text(version, "Version"),
         podman,
@@ -89,6 +94,11 @@ record Facts(
         ownProcesses(),
         flaws,
         notes);
+  }
+
+  private static String runtimeProgram(JsonNode runtime) {
+    String shim = Json.text(runtime, "runtimeType");
+    return shim.isEmpty() ? Json.text(runtime, "path") : shim;
   }
 
   /** Returns the name by which holes are known. */
@@ -160,6 +170,11 @@ record Facts(
 
   /** Returns the first of these runtimes that the engine has. */
   Optional<String> runtime(List<String> names) {
-    return names.stream().filter(runtimes::contains).findFirst();
+    return names.stream().filter(runtimes::containsKey).findFirst();
+  }
+
+  /** Returns the program or the shim that a runtime is; empty where the engine does not say. */
+  String runtimeProgram(String runtime) {
+    return runtimes.getOrDefault(runtime, "");
   }
 }

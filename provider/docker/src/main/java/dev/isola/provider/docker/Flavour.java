@@ -3,12 +3,15 @@ package dev.isola.provider.docker;
 import dev.isola.spi.Isolation;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * What distinguishes the providers of this folder: whose engine, and which runtime.
  *
  * @param runtimes the names under which an engine may know the runtime, the usual one first; empty
  *     takes whatever is the engine's own choice
+ * @param programs what the runtime's program or shim is called, where its kernel alone does not
+ *     tell what it is; only a test has another one stand in, by a flavour of its own
  */
 record Flavour(
     String name,
@@ -17,7 +20,10 @@ record Flavour(
     Kind engine,
     Guest guest,
     List<String> runtimes,
+    Pattern programs,
     Duration startup) {
+
+  private static final Pattern ANY = Pattern.compile(".*");
 
   enum Kind {
     DOCKER,
@@ -39,6 +45,7 @@ record Flavour(
           Kind.DOCKER,
           Guest.HOST_KERNEL,
           List.of(),
+          ANY,
           Duration.ofMillis(400));
 
   static final Flavour PODMAN =
@@ -49,6 +56,7 @@ record Flavour(
           Kind.PODMAN,
           Guest.HOST_KERNEL,
           List.of(),
+          ANY,
           Duration.ofMillis(600));
 
   static final Flavour DOCKER_GVISOR =
@@ -59,6 +67,7 @@ record Flavour(
           Kind.DOCKER,
           Guest.GVISOR,
           List.of("runsc", "gvisor", "io.containerd.runsc.v1"),
+          ANY,
           Duration.ofMillis(800));
 
   static final Flavour KATA =
@@ -70,6 +79,9 @@ record Flavour(
           Guest.VIRTUAL_MACHINE,
           List.of(
               "kata", "kata-runtime", "io.containerd.kata.v2", "kata-qemu", "kata-clh", "kata-fc"),
+          Pattern.compile(
+              "io\\.containerd\\.kata(-[a-z0-9-]+)?\\.v2"
+                  + "|(.*/)?(kata-runtime|containerd-shim-kata(-[a-z0-9-]+)?-v2)"),
           Duration.ofSeconds(3));
 
   /**

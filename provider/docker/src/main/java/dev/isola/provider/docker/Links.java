@@ -84,17 +84,25 @@ final class Links implements AutoCloseable {
     }
     AgentSandbox sandbox = sandbox(id, container.id(), Labels.timeout(container.labels()));
     sandbox.mark(now);
+    attached.put(id, sandbox); // first, so that its end is heard while it is waited for
+    events.follow();
     try {
       if (now == SandboxState.RUNNING) {
         sandbox.ping();
       }
+      return Optional.of(sandbox);
     } catch (Gone e) {
-      sandbox.close();
+      detach(id, sandbox);
       return Optional.empty();
+    } catch (SandboxException e) {
+      detach(id, sandbox);
+      throw e;
     }
-    attached.put(id, sandbox);
-    events.follow();
-    return Optional.of(sandbox);
+  }
+
+  private void detach(SandboxId id, AgentSandbox sandbox) {
+    attached.remove(id, sandbox);
+    sandbox.close();
   }
 
   /** Somebody ended it, behind our back or not; one that was stopped on purpose bears the mark. */

@@ -1,22 +1,27 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.launch.EngineSockets;
+import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Volume;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
 
 /** What a container engine can give, and the refusal of the rest, by name. */
-record SpecCheck(String provider, boolean local, boolean bridge, boolean ownKernel) {
+record SpecCheck(String provider, EngineAddress address, boolean bridge, boolean ownKernel) {
   void refuse(SandboxSpec spec) {
-    if (local) {
+    if (address.local()) {
       SpecValidation.refuse(SpecValidation.hostViolations(spec));
+      SpecValidation.refuse(sockets().violations(spec));
     }
     unlessAllowed(spec.gpus() == 0, "gpus");
-    unlessAllowed(local || spec.workspacePath().isEmpty(), "a workspacePath on another machine");
+    unlessAllowed(
+        address.local() || spec.workspacePath().isEmpty(), "a workspacePath on another machine");
     unlessAllowed(
         spec.volumes().stream().allMatch(volume -> volumes().contains(volume.type())),
         "volumes of type bind on another machine");
@@ -31,6 +36,12 @@ record SpecCheck(String provider, boolean local, boolean bridge, boolean ownKern
     unlessAllowed(spec.network().blockDomains().isEmpty(), "network.blockDomains");
   }
 
+  private EngineSockets sockets() {
+    return address instanceof EngineAddress.Unix(Path path)
+        ? EngineSockets.here().and(path)
+        : EngineSockets.here();
+  }
+
   Set<NetworkMode> networks() {
     Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE);
     if (!ownKernel) { // such a kernel has a network of its own, whatever the engine is told
@@ -43,7 +54,7 @@ record SpecCheck(String provider, boolean local, boolean bridge, boolean ownKern
   }
 
   Set<Volume.Type> volumes() {
-    return local
+    return address.local()
         ? EnumSet.allOf(Volume.Type.class)
         : EnumSet.of(Volume.Type.VOLUME, Volume.Type.TMPFS);
   }

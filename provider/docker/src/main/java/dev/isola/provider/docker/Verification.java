@@ -1,7 +1,5 @@
 package dev.isola.provider.docker;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Request;
 import dev.isola.spi.Sandbox;
@@ -10,8 +8,6 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -19,11 +15,6 @@ import tools.jackson.databind.JsonNode;
  * uses another; nothing runs in a sandbox before this has passed.
  */
 record Verification(Flavour flavour, Engine engine) {
-  private static final Pattern GVISOR = Pattern.compile("Linux version 4\\.4\\.0 ");
-  private static final Pattern RELEASE = Pattern.compile("Linux version (\\S+)");
-  private static final String VERSION = "/proc/version";
-  private static final int LONGEST_VERSION = 1024;
-
   /**
    * @throws dev.isola.spi.error.ProviderUnavailable when it is not what was asked for, or that
    *     cannot be told
@@ -34,17 +25,18 @@ record Verification(Flavour flavour, Engine engine) {
       if (!used.equals(runtime.get()) && !used.endsWith("/" + runtime.get())) {
         throw wrong(sandbox, "the engine ran it with '" + used + "' and not " + runtime.get());
       }
+      String program = facts.runtimeProgram(runtime.get());
+      if (!flavour.programs().matcher(program).matches()) {
+        throw wrong(sandbox, "the runtime " + runtime.get() + " is '" + program + "'");
+      }
     }
     if (flavour.guest() == Flavour.Guest.HOST_KERNEL) {
       return;
     }
-    String guest = sandbox.files().readText(VERSION, UTF_8, LONGEST_VERSION).strip();
-    Matcher release = RELEASE.matcher(guest);
-    boolean own = release.lookingAt() && !release.group(1).equals(facts.kernel());
-    boolean right =
-        flavour.guest() == Flavour.Guest.GVISOR ? GVISOR.matcher(guest).lookingAt() : own;
-    if (!own || !right || facts.kernel().isEmpty()) {
-      throw wrong(sandbox, "the kernel in it is " + guest);
+    GuestKernel kernel = GuestKernel.of(sandbox);
+    Optional<String> boot = GuestKernel.bootOfTheHost(engine.http().address());
+    if (!kernel.is(flavour.guest(), facts.kernel(), boot)) {
+      throw wrong(sandbox, "the kernel in it is " + kernel.version());
     }
   }
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class ContainerPlanTest {
@@ -32,7 +33,7 @@ class ContainerPlanTest {
             true,
             "6.1",
             "x86_64",
-            Set.of(),
+            new TreeMap<>(),
             Set.of(),
             OptionalLong.empty(),
             List.of(),

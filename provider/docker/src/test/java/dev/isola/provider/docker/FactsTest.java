@@ -7,6 +7,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.spec.LimitKind;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +65,37 @@ class FactsTest {
   void dockerIsNotTakenForPodman() throws IOException {
     Facts docker = facts(components("29.0.0", "1.4.3"), "{}");
     assertThat(health(Flavour.PODMAN, docker).healthy()).isFalse();
+  }
+
+  @Test
+  void kataIsKnownByItsProgramOrItsShim() throws IOException {
+    for (String kata :
+        List.of(
+            "{\"runtimeType\": \"io.containerd.kata.v2\"}",
+            "{\"runtimeType\": \"io.containerd.kata-qemu.v2\"}",
+            "{\"path\": \"/usr/bin/kata-runtime\"}",
+            "{\"path\": \"/opt/kata/bin/containerd-shim-kata-v2\"}")) {
+      assertThat(health(Flavour.KATA, registered(kata)).healthy()).as(kata).isTrue();
+    }
+    for (String another :
+        List.of(
+            "{}",
+            "{\"path\": \"runc\"}",
+            "{\"path\": \"/usr/bin/runsc\"}",
+            "{\"path\": \"/srv/kata-runtime/runsc\"}",
+            "{\"runtimeType\": \"io.containerd.runsc.v1\"}",
+            "{\"path\": \"/usr/bin/kata-runtime\", \"runtimeType\": \"io.containerd.runc.v2\"}",
+            "{\"runtimeType\": \"xio.containerd.kata.v2\"}")) {
+      assertThat(health(Flavour.KATA, registered(another)))
+          .as(another)
+          .isInstanceOfSatisfying(
+              Health.Unhealthy.class,
+              ill -> assertThat(ill.reason()).contains("not known to be kata"));
+    }
+  }
+
+  private static Facts registered(String kata) throws IOException {
+    return facts("{}", "{\"Runtimes\": {\"runc\": {}, \"kata\": " + kata + "}}");
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.host.launch.HostProgram;
 import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
@@ -22,7 +23,9 @@ import dev.isola.testing.Scratch;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,26 +94,74 @@ class GvisorInDockerTest {
     }
   }
 
+  /** Neither the host's kernel nor one in user space is a virtual machine, whoever says so. */
   @Test
-  void theHostsKernelIsNotTakenForAVirtualMachines() {
-    try (Scratch data = Scratch.make("isola-");
-        Provider provider = provider(new KataProviderFactory(), data, "liar")) {
-      assertThatThrownBy(() -> provider.create(spec()))
-          .isInstanceOf(ProviderUnavailable.class)
-          .hasMessageContaining("not isolated as kata promises");
-      assertThat(provider.inventory()).isEmpty();
+  void whatIsNotKataIsNotTakenForIt() {
+    for (String runtime : List.of("liar", "runsc")) {
+      try (Scratch data = Scratch.make("isola-");
+          Provider provider = provider(new KataProviderFactory(), data, runtime)) {
+        assertThat(provider.health())
+            .isInstanceOfSatisfying(
+                Health.Unhealthy.class,
+                ill -> assertThat(ill.reason()).contains("not known to be kata"));
+        assertThat(provider.info().requirements())
+            .anyMatch(need -> need.necessary() && !need.present());
+        assertThatThrownBy(() -> provider.create(spec()))
+            .isInstanceOf(ProviderUnavailable.class)
+            .hasMessageContaining("not known to be kata");
+        assertThat(provider.inventory()).isEmpty();
+      }
     }
   }
 
+  /** Programs that only have Kata's name are found out by the kernel inside. */
+  @Test
+  void aProgramThatIsOnlyCalledKataIsRefusedToo() {
+    for (String runtime : List.of("liar", "runsc")) {
+      try (Scratch data = Scratch.make("isola-");
+          Provider provider = provider(kata(Flavour.Guest.VIRTUAL_MACHINE), data, runtime)) {
+        assertThat(provider.health().healthy()).as("by its name it is there").isTrue();
+        assertThatThrownBy(() -> provider.create(roomy()))
+            .isInstanceOf(ProviderUnavailable.class)
+            .hasMessageContaining("not isolated as kata promises");
+        assertThat(provider.inventory()).isEmpty();
+      }
+    }
+  }
+
+  /** gVisor takes threads for itself, for which Kata is given no room. */
+  private static SandboxSpec roomy() {
+    return spec().toBuilder().limits(ResourceLimits.DEFAULT.withProcesses(10_000)).build();
+  }
+
+  /** Returns {@code kata} that takes any program for Kata's, which no setting can bring about. */
+  private static Flavour kata(Flavour.Guest guest) {
+    return new Flavour(
+        Flavour.KATA.name(),
+        Flavour.KATA.summary(),
+        Flavour.KATA.isolation(),
+        Flavour.KATA.engine(),
+        guest,
+        Flavour.KATA.runtimes(),
+        Pattern.compile(".*"),
+        Flavour.KATA.startup());
+  }
+
+  private static Provider provider(Flavour flavour, Scratch data, String runtime) {
+    return EngineProviders.of(
+        flavour,
+        new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
+        new ProviderContext(new InstanceId("gvisor"), data.path(), InstantSource.system()));
+  }
+
   /**
-   * There is no KVM for Kata in most builds; another runtime with a kernel of its own stands in.
+   * There is no KVM for Kata in most builds; gVisor stands in for it, by a flavour that says so.
    */
   @Test
-  void kataTakesARuntimeWhoseKernelIsNotTheHosts() {
+  void kataWithGvisorInItsPlaceMakesSandboxes() {
     try (Scratch data = Scratch.make("isola-");
-        Provider provider = provider(new KataProviderFactory(), data, "runsc")) {
-      ResourceLimits roomy = ResourceLimits.DEFAULT.withProcesses(10_000);
-      Sandbox sandbox = provider.create(spec().toBuilder().limits(roomy).build());
+        Provider provider = provider(kata(Flavour.Guest.GVISOR), data, "runsc")) {
+      Sandbox sandbox = provider.create(roomy());
       assertThat(sandbox.run(Command.shell("echo in")).stdout().text()).isEqualTo("in\n");
       provider.destroy(sandbox.id(), Destroy.FORCE);
     }

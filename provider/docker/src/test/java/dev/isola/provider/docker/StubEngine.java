@@ -13,11 +13,12 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A stub, no engine: it listens on a unix socket and answers each request with what the test says,
- * to show what a broken engine is met with. Requests with a body longer than one read are not
- * understood.
+ * to show what a broken engine is met with. Bodies in chunks are not understood.
  */
 final class StubEngine implements AutoCloseable {
   /** Behind an answer, closes the connection after it. */
@@ -25,6 +26,8 @@ final class StubEngine implements AutoCloseable {
 
   /** Says nothing, and keeps the connection. */
   static final String SILENCE = "silence";
+
+  private static final Pattern LENGTH = Pattern.compile("(?i)\r\ncontent-length: ([0-9]+)");
 
   private final Scratch scratch = Scratch.make("isola-stub-");
   private final ServerSocketChannel server;
@@ -67,7 +70,7 @@ final class StubEngine implements AutoCloseable {
     try (channel) {
       for (int count = channel.read(buffer); count >= 0; count = channel.read(buffer)) {
         String text = new String(buffer.array(), 0, buffer.position(), ISO_8859_1);
-        if (!text.contains("\r\n\r\n")) {
+        if (!isWhole(text)) {
           continue;
         }
         buffer.clear();
@@ -90,6 +93,16 @@ final class StubEngine implements AutoCloseable {
     } catch (IOException gone) {
       // The client went away.
     }
+  }
+
+  /** Head and body may come in pieces. */
+  private static boolean isWhole(String text) {
+    int end = text.indexOf("\r\n\r\n");
+    if (end < 0) {
+      return false;
+    }
+    Matcher length = LENGTH.matcher(text.substring(0, end));
+    return text.length() >= end + 4 + (length.find() ? Integer.parseInt(length.group(1)) : 0);
   }
 
   String host() {

@@ -4,8 +4,10 @@ import dev.isola.provider.memory.fault.PlantedFault;
 import dev.isola.provider.memory.process.Job;
 import dev.isola.provider.memory.process.MemoryExecution;
 import dev.isola.provider.memory.process.MemoryTerminal;
+import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
@@ -21,6 +23,7 @@ import dev.isola.spi.exec.ExecutionInfo;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.file.Watch;
+import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -28,13 +31,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 
 /** What a sandbox can do beyond the required. */
 final class Capabilities {
   private final MemorySandbox sandbox;
   private final Map<Class<? extends Capability>, Capability> given;
 
-  Capabilities(MemorySandbox sandbox) {
+  Capabilities(MemorySandbox sandbox, Function<SandboxSpec, Sandbox> create) {
     this.sandbox = sandbox;
     this.given =
         Map.of(
@@ -44,7 +48,8 @@ final class Capabilities {
             UsageReporting.class, new Measure(sandbox),
             Pausing.class, new Pause(sandbox),
             Renewing.class, new Renew(sandbox),
-            Snapshotting.class, new Pictures(sandbox));
+            Snapshotting.class, new Pictures(sandbox),
+            Forking.class, new Forks(sandbox, create));
   }
 
   <C extends Capability> Optional<C> get(Class<C> capability) {

@@ -7,6 +7,7 @@ import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
@@ -36,7 +37,8 @@ final class MemoryInfo {
                 UsageReporting.class,
                 Pausing.class,
                 Renewing.class,
-                Snapshotting.class));
+                Snapshotting.class,
+                Forking.class));
     if (faults.has(PlantedFault.DECLARES_TOO_MUCH)) {
       capabilities.add(PortDialing.class);
     }

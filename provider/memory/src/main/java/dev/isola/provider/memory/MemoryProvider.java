@@ -3,6 +3,7 @@ package dev.isola.provider.memory;
 import dev.isola.provider.memory.fault.Faults;
 import dev.isola.provider.memory.fault.PlantedFault;
 import dev.isola.spi.Destroy;
+import dev.isola.spi.FirstSteps;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderContext;
@@ -10,9 +11,6 @@ import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
-import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.Comparator;
@@ -81,8 +79,7 @@ final class MemoryProvider implements Provider {
     }
     MemorySandbox made = make(spec);
     try {
-      made.seed();
-      initialize(made, spec);
+      FirstSteps.take(made, spec, spec::startupTimeout);
     } catch (RuntimeException e) {
       made.end("it could not be made");
       throw e;
@@ -94,36 +91,13 @@ final class MemoryProvider implements Provider {
   }
 
   private MemorySandbox make(SandboxSpec spec) {
-    MemorySandbox made = new MemorySandbox(spec, context.clock().instant(), faults);
+    MemorySandbox made = new MemorySandbox(spec, context.clock().instant(), faults, this::create);
     if (!faults.has(PlantedFault.CREATE_RACES)) {
       return made;
     }
     LockSupport.parkNanos(20_000_000);
     MemorySandbox first = world.sandboxes().putIfAbsent(spec.id(), made);
     return first == null ? made : first;
-  }
-
-  private static void initialize(Sandbox sandbox, SandboxSpec spec) {
-    if (spec.init().isEmpty()) {
-      return;
-    }
-    ExecResult result = sandbox.run(spec.init().get().withTimeout(spec.startupTimeout()));
-    if (result.timedOut()) {
-      throw Fault.of(
-              ErrorCode.DEADLINE_EXCEEDED,
-              "the init command took longer than " + spec.startupTimeout(),
-              "raise startupTimeout, or do less in init")
-          .sandbox(spec.id())
-          .exception();
-    }
-    if (!result.succeeded()) {
-      throw Fault.of(
-              ErrorCode.SPAWN_FAILED,
-              "the init command failed with " + result.exit() + ": " + result.stderr().text(),
-              "correct the init command")
-          .sandbox(spec.id())
-          .exception();
-    }
   }
 
   @Override

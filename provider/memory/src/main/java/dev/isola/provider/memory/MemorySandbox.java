@@ -11,7 +11,6 @@ import dev.isola.provider.memory.process.MemoryExecution;
 import dev.isola.provider.memory.process.Processes;
 import dev.isola.provider.memory.process.Timers;
 import dev.isola.provider.memory.shell.Executables;
-import dev.isola.spi.Bytes;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -25,9 +24,7 @@ import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileType;
-import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.SandboxSpec;
-import java.io.ByteArrayInputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -53,11 +50,13 @@ final class MemorySandbox implements Sandbox {
   private final Jobs jobs = new Jobs();
   private final MemoryFiles files;
   private final FileSystem namedFiles;
-  private final Capabilities capabilities = new Capabilities(this);
+  private final Capabilities capabilities;
   private volatile SandboxState state = SandboxState.RUNNING;
   private @Nullable Future<?> deadline;
 
-  MemorySandbox(SandboxSpec spec, Instant createdAt, Faults faults) {
+  MemorySandbox(
+      SandboxSpec spec, Instant createdAt, Faults faults, Function<SandboxSpec, Sandbox> create) {
+    this.capabilities = new Capabilities(this, create);
     this.spec = spec;
     this.createdAt = createdAt;
     this.faults = faults;
@@ -85,14 +84,6 @@ final class MemorySandbox implements Sandbox {
     Executables.install(tree);
     tree.makeFolder(spec.workspaceMount(), 0755);
     tree.makeFolder(spec.workingFolder(), 0755);
-  }
-
-  /** Writes the files that are there before the first command. */
-  void seed() {
-    for (Map.Entry<String, Bytes> file : spec.seedFiles().entrySet()) {
-      byte[] content = file.getValue().toArray();
-      files.write(file.getKey(), new ByteArrayInputStream(content), WriteOptions.DEFAULT);
-    }
   }
 
   SandboxSpec spec() {

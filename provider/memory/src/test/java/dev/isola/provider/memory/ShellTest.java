@@ -26,7 +26,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ShellTest {
   private final MemorySandbox sandbox =
       new MemorySandbox(
-          SandboxSpec.builder(new SandboxId("shell")).build(), Instant.now(), Faults.NONE);
+          SandboxSpec.builder(new SandboxId("shell")).build(),
+          Instant.now(),
+          Faults.NONE,
+          spec -> {
+            throw new UnsupportedOperationException("nobody forks it");
+          });
 
   @AfterEach
   void end() {

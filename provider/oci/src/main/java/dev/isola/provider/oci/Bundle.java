@@ -1,5 +1,6 @@
 package dev.isola.provider.oci;
 
+import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.Staged;
 import dev.isola.host.launch.Users;
@@ -15,38 +16,6 @@ import java.util.Map;
  * installs its own.
  */
 final class Bundle {
-  /** What root of a sandbox may do to what is the sandbox's own. */
-  private static final List<String> CAPABILITIES =
-      List.of(
-          "CAP_CHOWN",
-          "CAP_DAC_OVERRIDE",
-          "CAP_FOWNER",
-          "CAP_FSETID",
-          "CAP_KILL",
-          "CAP_SETGID",
-          "CAP_SETPCAP", // for the agent to give up the rest for good; it keeps none of it
-          "CAP_SETUID",
-          "CAP_NET_BIND_SERVICE");
-
-  /** What Docker covers, too: files of the kernel that are in no namespace. */
-  private static final List<String> MASKED =
-      List.of(
-          "/proc/asound",
-          "/proc/acpi",
-          "/proc/interrupts",
-          "/proc/kcore",
-          "/proc/keys",
-          "/proc/latency_stats",
-          "/proc/timer_list",
-          "/proc/timer_stats",
-          "/proc/sched_debug",
-          "/proc/scsi",
-          "/sys/devices/virtual/powercap",
-          "/sys/firmware");
-
-  private static final List<String> READ_ONLY =
-      List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
-
   private static final int TTY = 5;
 
   private Bundle() {}
@@ -89,7 +58,13 @@ final class Bundle {
         "noNewPrivileges",
         true,
         "capabilities",
-        ordered("bounding", CAPABILITIES, "effective", CAPABILITIES, "permitted", CAPABILITIES));
+        ordered(
+            "bounding",
+            Containment.CAPABILITIES,
+            "effective",
+            Containment.CAPABILITIES,
+            "permitted",
+            Containment.CAPABILITIES));
   }
 
   private static List<Object> mounts(List<Map<String, Object>> more) {
@@ -129,7 +104,13 @@ final class Bundle {
       namespaces.add(Map.of("type", "network"));
     }
     Map<String, Object> linux =
-        ordered("namespaces", namespaces, "maskedPaths", MASKED, "readonlyPaths", READ_ONLY);
+        ordered(
+            "namespaces",
+            namespaces,
+            "maskedPaths",
+            Containment.MASKED,
+            "readonlyPaths",
+            Containment.READ_ONLY);
     if (users) {
       namespaces.add(Map.of("type", "user"));
       List<Object> range =

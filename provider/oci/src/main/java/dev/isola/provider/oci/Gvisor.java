@@ -11,6 +11,7 @@ import dev.isola.host.program.Flaw;
 import dev.isola.host.program.Version;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -46,6 +47,9 @@ final class Gvisor implements OciRuntime {
    * disk. This is what a /tmp has anyway.
    */
   private static final String NOT_EMPTY = "/tmp/.X11-unix";
+
+  /** Seen up to 20221219; nothing between that and this was tried. */
+  private static final Version STATX = Version.of("20230101");
 
   /** The first that is known to make signals of what is typed, and an end of file. */
   private static final Version TERMINALS = Version.of("20240729");
@@ -88,9 +92,20 @@ final class Gvisor implements OciRuntime {
     return List.of(Flaw.fixedIn("no --host-uds=create", "20221219"));
   }
 
+  /** Its statx refuses AT_NO_AUTOMOUNT, which they ask for since coreutils 9. */
+  @Override
+  public Optional<String> caution(Version version) {
+    return version.compareTo(STATX) < 0
+        ? Optional.of("ls and stat of Debian 12 and newer fail in it; take a newer runsc")
+        : Optional.empty();
+  }
+
   @Override
   public Set<Class<? extends Capability>> lacks(Version version) {
-    return version.compareTo(TERMINALS) < 0 ? Set.of(Terminals.class) : Set.of();
+    // What is mounted in its namespaces later, its own kernel does not see.
+    return version.compareTo(TERMINALS) < 0
+        ? Set.of(Terminals.class, Forking.class)
+        : Set.of(Forking.class);
   }
 
   @Override

@@ -57,6 +57,11 @@ interface OciRuntime {
     return true;
   }
 
+  /** Returns what does not work in a version, though it makes sandboxes. */
+  default Optional<String> caution(Version version) {
+    return Optional.empty();
+  }
+
   /** See {@link Isolator#lacks}. */
   default Set<Class<? extends Capability>> lacks(Version version) {
     return Set.of();

@@ -97,6 +97,7 @@ final class RuntimeProbe {
   private String healthy(Version version, List<Flaw> flaws) {
     StringBuilder text = new StringBuilder(runtime.program() + " " + version + " made a sandbox");
     runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
+    runtime.caution(version).ifPresent(caution -> text.append("; ").append(caution));
     if (!flaws.isEmpty()) {
       text.append("; ").append(note(flaws));
     }

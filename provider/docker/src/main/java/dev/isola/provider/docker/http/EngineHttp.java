@@ -44,6 +44,7 @@ public final class EngineHttp implements AutoCloseable {
    *     HTTP
    * @throws dev.isola.spi.error.OutcomeUnknown when that happens after something was asked that
    *     changes the engine's state
+   * @throws dev.isola.spi.error.DeadlineExceeded when it is over already; nothing is asked then
    */
   public Answer ask(Request request, Deadline deadline) {
     return new Attempt(request, deadline).ask();
@@ -217,6 +218,18 @@ public final class EngineHttp implements AutoCloseable {
     }
 
     private Exchange connection() throws IOException {
+      if (deadline.over()) { // what is begun only to be cut off leaves everybody in the dark
+        throw Fault.of(
+                ErrorCode.DEADLINE_EXCEEDED,
+                "no time was left of "
+                    + deadline.whole().toMillis()
+                    + " ms to ask the engine at "
+                    + address
+                    + ": "
+                    + request.shown(),
+                "give it more time")
+            .exception();
+      }
       for (Exchange one = kept.pollLast(); one != null; one = kept.pollLast()) {
         if (!one.transport().stale()) {
           opened(one.transport());

@@ -41,6 +41,8 @@ public enum PlantedFault {
   PAUSE_FORGOTTEN("Pausing"),
   /** A restored file is as it was but for its content, which is of the right length and empty. */
   RESTORES_ZEROS("Snapshots"),
+  /** A fork shares files that its source goes on writing. */
+  FORKS_SEE_LATER_WRITES("Forking"),
   /** A call on a destroyed sandbox fails with whatever exception is at hand. */
   FOREIGN_EXCEPTION("Errors"),
   /** A wall is declared, and what cannot be simulated runs on the host without any. */

@@ -17,10 +17,12 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The files of one sandbox as a caller sees them. */
@@ -30,14 +32,44 @@ public final class MemoryFiles implements FileSystem {
   private final Tree tree;
   private final String workingFolder;
   private final Runnable alive;
+  private final Optional<String> heir;
 
   /**
    * @param alive throws when the sandbox is gone
    */
   public MemoryFiles(Tree tree, String workingFolder, Runnable alive) {
+    this(tree, workingFolder, alive, Optional.empty());
+  }
+
+  private MemoryFiles(Tree tree, String workingFolder, Runnable alive, Optional<String> heir) {
     this.tree = tree;
     this.workingFolder = workingFolder;
     this.alive = alive;
+    this.heir = heir;
+  }
+
+  @Override
+  public FileSystem madeFor(String owner) {
+    return new MemoryFiles(tree, workingFolder, alive, Optional.of(owner));
+  }
+
+  /** Makes something, and gives it with the folders that had to be made above it to the heir. */
+  private <T> T given(String path, Supplier<T> making) {
+    if (heir.isEmpty()) {
+      return making.get();
+    }
+    String both = heir.get().contains(":") ? heir.get() : heir.get() + ":" + heir.get();
+    Owners.number(heir.get().split(":", 2)[0]);
+    List<String> made = new ArrayList<>(List.of(path));
+    for (int end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      String parent = path.substring(0, end);
+      if (!exists(parent)) {
+        made.add(parent);
+      }
+    }
+    T result = making.get();
+    made.forEach(one -> changeOwner(one, both));
+    return result;
   }
 
   private String absolute(String path) {
@@ -69,6 +101,11 @@ public final class MemoryFiles implements FileSystem {
   @Override
   public FileInfo write(String path, InputStream content, WriteOptions options) {
     String absolute = absolute(path);
+    FileInfo written = given(absolute, () -> writeTo(absolute, content, options));
+    return heir.isEmpty() ? written : tree.stat(written.path(), true);
+  }
+
+  private FileInfo writeTo(String absolute, InputStream content, WriteOptions options) {
     long uid = options.user().map(MemoryFiles::user).orElse(0L);
     if (options.atomic() && !tree.faults().has(PlantedFault.WRITE_NOT_ATOMIC)) {
       return writeAtomically(absolute, content, options, uid);
@@ -122,6 +159,11 @@ public final class MemoryFiles implements FileSystem {
   }
 
   @Override
+  public FileInfo follow(String path) {
+    return tree.stat(absolute(path), true);
+  }
+
+  @Override
   public Stream<FileInfo> list(String path, int depth) {
     if (depth < 0) {
       throw FileFaults.invalid(path, "is listed with a negative depth");
@@ -139,7 +181,17 @@ public final class MemoryFiles implements FileSystem {
 
   @Override
   public void makeFolder(String path, int mode) {
-    tree.makeFolder(absolute(path), checked(mode));
+    String absolute = absolute(path);
+    if (heir.isPresent() && exists(absolute)) {
+      tree.makeFolder(absolute, checked(mode)); // what is there already stays whose it is
+      return;
+    }
+    given(
+        absolute,
+        () -> {
+          tree.makeFolder(absolute, checked(mode));
+          return absolute;
+        });
   }
 
   private static int checked(int mode) {

@@ -234,7 +234,9 @@ public final class Job {
         tty().map(Tty::size),
         journal.first(),
         journal.end(),
-        exit());
+        tty != null || !input.broken(),
+        exit(),
+        exit().map(end -> startedAt.plus(duration())));
   }
 
   /** Returns the words that were started, for a list of processes. */

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** The executions of one sandbox: those that run and the last that ended. */
 public final class Jobs {
-  private static final int MOST_ENDED = 64;
+  private static final int MOST_ENDED = 256;
   private static final long MOST_BYTES = 16 << 20;
 
   private final ReentrantLock lock = new ReentrantLock();

@@ -1,0 +1,79 @@
+package dev.isola.provider.docker;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.provider.docker.http.EngineAddress;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.error.NotFound;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A kernel as somebody on it sees it.
+ *
+ * @param version what {@code /proc/version} says
+ * @param boot the id of its boot, which no other kernel has; empty where it has none
+ */
+record GuestKernel(String version, String boot) {
+  private static final Pattern GVISOR = Pattern.compile("Linux version 4\\.4\\.0 ");
+  private static final Pattern RELEASE = Pattern.compile("Linux version (\\S+)");
+  private static final Pattern BOOT = Pattern.compile("[0-9a-f-]{36}");
+  private static final String VERSION_FILE = "/proc/version";
+  private static final String BOOT_FILE = "/proc/sys/kernel/random/boot_id";
+  private static final int LONGEST = 1024;
+
+  /** Looks from inside a sandbox. */
+  static GuestKernel of(Sandbox sandbox) {
+    return new GuestKernel(text(sandbox, VERSION_FILE), text(sandbox, BOOT_FILE));
+  }
+
+  private static String text(Sandbox sandbox, String file) {
+    try {
+      return sandbox.files().readText(file, UTF_8, LONGEST).strip();
+    } catch (NotFound none) {
+      return "";
+    }
+  }
+
+  /** Returns the id of the boot of the engine's machine, where that is this one. */
+  static Optional<String> bootOfTheHost(EngineAddress engine) {
+    try {
+      return engine.local()
+          ? Optional.of(Files.readString(Path.of(BOOT_FILE)).strip())
+          : Optional.empty();
+    } catch (IOException unknown) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Tells whether this is what a sandbox has to have as its kernel; what cannot be told is not.
+   *
+   * @param host the release of the host's kernel, by the engine
+   * @param hostBoot the id of its boot, as far as it is known here
+   */
+  boolean is(Flavour.Guest wanted, String host, Optional<String> hostBoot) {
+    return switch (wanted) {
+      case HOST_KERNEL -> true;
+      case GVISOR -> gvisor() && another(host);
+      case VIRTUAL_MACHINE ->
+          !gvisor()
+              && another(host)
+              && BOOT.matcher(boot).matches()
+              && hostBoot.filter(boot::equals).isEmpty();
+    };
+  }
+
+  private boolean gvisor() {
+    return GVISOR.matcher(version).lookingAt();
+  }
+
+  private boolean another(String host) {
+    Matcher release = RELEASE.matcher(version);
+    return release.lookingAt() && !host.isEmpty() && !release.group(1).equals(host);
+  }
+}

@@ -1,0 +1,194 @@
+package dev.isola.provider.docker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.link.AgentAbsentException;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.EngineHttp;
+import dev.isola.provider.docker.http.Request;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.DeadlineExceeded;
+import dev.isola.testing.Scratch;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A sandbox that ends while its agent is being reached through the engine: whoever waits is told of
+ * its end, and not that the engine is slow.
+ */
+@Timeout(60)
+class EndedContainerTest {
+  private static final String CONTAINER = "0123456789ab";
+  private static final Duration SHORT = Duration.ofMillis(300);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private static String inspected(boolean running) {
+    return StubEngine.answer(200, "{\"State\": {\"Running\": " + running + "}}");
+  }
+
+  /** Opens a connection to a container whose exec the stub answers like this. */
+  private static void open(String exec, String inspect) throws IOException {
+    Function<String, String> script = line -> line.contains("/exec ") ? exec : inspect;
+    try (StubEngine stub = new StubEngine(script);
+        Engine engine = new Engine(new EngineHttp(stub.address()))) {
+      // Only silence is waited out: an answer may take its time on a busy machine.
+      new ExecConnector(engine, CONTAINER).open(exec.equals(StubEngine.SILENCE) ? SHORT : PATIENCE);
+    }
+  }
+
+  @Test
+  void whoCannotBeReachedBecauseItEndedIsAbsent() {
+    assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(false)))
+        .isInstanceOf(AgentAbsentException.class)
+        .hasMessageContaining("has ended");
+    assertThatThrownBy(() -> open(StubEngine.answer(409, "{}"), inspected(false)))
+        .isInstanceOf(AgentAbsentException.class);
+    assertThatThrownBy(
+            () -> open(StubEngine.answer(404, "{}"), StubEngine.answer(404, "{\"message\": \"\"}")))
+        .isInstanceOf(AgentAbsentException.class);
+  }
+
+  @Test
+  void whoRunsAndCannotBeReachedIsNotSaidToHaveEnded() {
+    assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(true)))
+        .isNotInstanceOf(AgentAbsentException.class)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("did not answer POST");
+    String paused = StubEngine.answer(409, "{\"message\": \"container is paused\"}");
+    assertThatThrownBy(() -> open(paused, inspected(true)))
+        .isNotInstanceOf(AgentAbsentException.class)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("paused");
+    assertThatThrownBy(() -> open(StubEngine.SILENCE, ""))
+        .as("nobody knows")
+        .isNotInstanceOf(AgentAbsentException.class)
+        .isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void withNoTimeLeftNothingIsAsked() throws IOException {
+    try (StubEngine stub = new StubEngine(line -> StubEngine.answer(200, "{}"));
+        EngineHttp http = new EngineHttp(stub.address())) {
+      Deadline over = Deadline.in(Duration.ZERO);
+      assertThatThrownBy(() -> http.ask(Request.post("/containers/x/exec"), over))
+          .isInstanceOf(DeadlineExceeded.class)
+          .hasMessageContaining("no time was left");
+      assertThatThrownBy(() -> http.upgrade(Request.post("/exec/x/start"), over))
+          .isInstanceOf(DeadlineExceeded.class);
+      assertThat(stub.asked()).isEmpty();
+      assertThat(http.ask(Request.get("/_ping"), Engine.quick()).ok()).isTrue();
+    }
+  }
+
+  private static final String LABELS =
+      "\"dev.isola.instance\": \"ending\", \"dev.isola.sandbox\": \"abc\","
+          + " \"dev.isola.provider\": \"docker-gvisor\"";
+  private static final String UPGRADED =
+      "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n";
+
+  /** An engine that calls a container running, and all but what {@code instead} answers. */
+  private static Function<String, String> running(Function<String, String> instead) {
+    String listed =
+        "[{\"Id\": \""
+            + CONTAINER
+            + "\", \"Names\": [\"/isola-ending-abc\"], \"State\": \"running\", \"Created\": 1,"
+            + " \"Labels\": {"
+            + LABELS
+            + "}}]";
+    return line -> {
+      String special = instead.apply(line);
+      if (!special.isEmpty()) {
+        return special;
+      } else if (line.startsWith("GET /containers/json")) {
+        return StubEngine.answer(200, listed);
+      } else if (line.startsWith("POST /containers/" + CONTAINER + "/exec")) {
+        return StubEngine.answer(201, "{\"Id\": \"" + CONTAINER + "\"}");
+      } else if (line.startsWith("GET /events")) {
+        return StubEngine.SILENCE;
+      }
+      return StubEngine.answer(500, "{\"message\": \"not in the script\"}");
+    };
+  }
+
+  /** Attaches to it, which must find none; returns how often the agent was reached for. */
+  private static long attach(Function<String, String> script) throws IOException {
+    try (StubEngine stub = new StubEngine(script);
+        Scratch data = Scratch.make("isola-data-");
+        Provider provider =
+            new DockerGvisorProviderFactory()
+                .create(
+                    new ProviderConfig(Map.of("host", stub.host())),
+                    new ProviderContext(
+                        new InstanceId("ending"), data.path(), InstantSource.system()))) {
+      assertThat(provider.attach(new SandboxId("abc"))).isEmpty();
+      return stub.asked().stream().filter(line -> line.startsWith("POST /exec/")).count();
+    }
+  }
+
+  /**
+   * The engine still calls it running, takes the exec, and nobody answers there any more: so it is
+   * with gVisor. Then the engine tells of the end.
+   */
+  @Test
+  void whoAttachesToOneThatEndsMeanwhileFindsNone() throws IOException {
+    String died =
+        "{\"Action\": \"die\", \"Actor\": {\"Attributes\": {" + LABELS + ", \"name\": \"x\"}}}\n";
+    CountDownLatch greeting = new CountDownLatch(1);
+    Function<String, String> script =
+        running(
+            line -> {
+              if (line.startsWith("POST /exec/")) {
+                greeting.countDown();
+                return UPGRADED;
+              } else if (line.startsWith("GET /events") && awaited(greeting)) {
+                return "HTTP/1.1 200 OK\r\n\r\n" + died;
+              }
+              return "";
+            });
+    assertThat(attach(script)).isEqualTo(1);
+  }
+
+  /** The engine takes the exec, and says in words, where the agent should speak, that it failed. */
+  @Test
+  void theEnginesWordsAreNotTakenForTheAgents() throws IOException {
+    String words = "cannot exec in a stopped container\r\n";
+    String frame = "\1\0\0\0\0\0\0" + (char) words.length() + words;
+    AtomicBoolean told = new AtomicBoolean();
+    Function<String, String> script =
+        running(
+            line -> {
+              if (line.startsWith("POST /exec/")) {
+                told.set(true);
+                return UPGRADED + frame + StubEngine.CLOSE;
+              } else if (told.get() && line.contains("/exec ")) {
+                return StubEngine.answer(409, "{\"message\": \"not running\"}");
+              } else if (line.startsWith("GET /containers/" + CONTAINER + "/json")) {
+                return inspected(!told.get());
+              }
+              return "";
+            });
+    assertThat(attach(script)).isEqualTo(1);
+  }
+
+  private static boolean awaited(CountDownLatch latch) {
+    try {
+      latch.await();
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package dev.isola.provider.docker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.provider.docker.Flavour.Guest;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What is taken for which kernel; what cannot be told is taken for none. */
+class GuestKernelTest {
+  private static final String HOST = "6.1.0-18-amd64";
+  private static final Optional<String> HOST_BOOT =
+      Optional.of("11111111-2222-3333-4444-555555555555");
+  private static final String ANOTHER_BOOT = "99999999-8888-7777-6666-555555555555";
+  private static final String GVISOR = "Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016";
+  private static final String KATA = "Linux version 6.12.22 (@ee5a5a) (gcc) #1 SMP";
+
+  private static boolean machine(String version, String boot) {
+    return new GuestKernel(version, boot).is(Guest.VIRTUAL_MACHINE, HOST, HOST_BOOT);
+  }
+
+  @Test
+  void aVirtualMachineHasAKernelAndABootOfItsOwn() {
+    assertThat(machine(KATA, ANOTHER_BOOT)).isTrue();
+    assertThat(machine(KATA, HOST_BOOT.orElseThrow())).as("the host's boot").isFalse();
+    assertThat(machine("Linux version " + HOST + " (x)", ANOTHER_BOOT)).as("its release").isFalse();
+    assertThat(machine(KATA, "")).as("no boot").isFalse();
+    assertThat(machine(KATA, "?")).as("no id").isFalse();
+    assertThat(machine("", ANOTHER_BOOT)).as("no version").isFalse();
+    assertThat(machine(GVISOR, ANOTHER_BOOT)).as("gVisor").isFalse();
+  }
+
+  @Test
+  void anEngineElsewhereIsJudgedByTheReleaseAlone() {
+    GuestKernel kata = new GuestKernel(KATA, ANOTHER_BOOT);
+    assertThat(kata.is(Guest.VIRTUAL_MACHINE, HOST, Optional.empty())).isTrue();
+    assertThat(kata.is(Guest.VIRTUAL_MACHINE, "6.12.22", Optional.empty())).isFalse();
+    assertThat(kata.is(Guest.VIRTUAL_MACHINE, "", Optional.empty())).isFalse();
+  }
+
+  @Test
+  void gvisorIsKnownByItsVersion() {
+    assertThat(new GuestKernel(GVISOR, "").is(Guest.GVISOR, HOST, HOST_BOOT)).isTrue();
+    assertThat(new GuestKernel(GVISOR, "").is(Guest.GVISOR, "4.4.0", HOST_BOOT)).isFalse();
+    assertThat(new GuestKernel(KATA, "").is(Guest.GVISOR, HOST, HOST_BOOT)).isFalse();
+  }
+}

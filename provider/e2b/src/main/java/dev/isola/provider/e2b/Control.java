@@ -1,0 +1,210 @@
+package dev.isola.provider.e2b;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.provider.e2b.http.Answer;
+import dev.isola.provider.e2b.http.Call;
+import dev.isola.provider.e2b.http.Faults;
+import dev.isola.provider.e2b.http.Http;
+import dev.isola.provider.e2b.http.Json;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/** The API by which sandboxes are made, found and ended. */
+final class Control {
+  private static final Duration QUICK = Duration.ofSeconds(20);
+  private static final int MOST_PAGES = 1_000;
+
+  private final Http http;
+  private final Settings settings;
+  private final InstanceId instance;
+
+  Control(Http http, Settings settings, InstanceId instance) {
+    this.http = http;
+    this.settings = settings;
+    this.instance = instance;
+  }
+
+  /** A sandbox of ours that is there. */
+  record Found(String name, Marks marks, SandboxState state) {}
+
+  /** What is needed to reach into a sandbox. */
+  record Opened(String name, Optional<String> domain, Optional<Secret> token) {}
+
+  Opened create(Map<String, ?> wanted, Duration patience) {
+    Call call =
+        call("making a sandbox", "POST", "/v2/sandboxes")
+            .sending("application/json", Json.bytes(wanted));
+    Answer answer = http.send(call, patience);
+    String said = answer.good() ? "" : Json.message(answer.body());
+    if (answer.status() == 404 || (answer.status() == 400 && said.contains("emplate"))) {
+      throw Fault.of(
+              ErrorCode.IMAGE_NOT_FOUND,
+              "there is no template '" + wanted.get("templateID") + "': " + Faults.line(said),
+              "name one that your E2B team has, or build it")
+          .exception();
+    }
+    return opened(call, body(call, answer));
+  }
+
+  /** Returns what is needed to reach into it; empty when it is not there. */
+  Optional<Opened> open(String name) {
+    Call call = one("looking at a sandbox", "GET", name, "");
+    Answer answer = http.send(call, QUICK);
+    return answer.status() == 404
+        ? Optional.empty()
+        : Optional.of(opened(call, body(call, answer)));
+  }
+
+  private static Opened opened(Call call, JsonNode sandbox) {
+    return new Opened(
+        Json.text(sandbox, "sandboxID")
+            .filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"))
+            .orElseThrow(() -> Faults.garbage(call, "no sandboxID")),
+        Json.text(sandbox, "domain"),
+        Json.text(sandbox, "envdAccessToken").map(Secret::of));
+  }
+
+  /** Returns the state of a sandbox; empty when it is not there. */
+  Optional<SandboxState> state(String name) {
+    Call call = one("looking at a sandbox", "GET", name, "");
+    Answer answer = http.send(call, QUICK);
+    return answer.status() == 404 ? Optional.empty() : Optional.of(state(body(call, answer)));
+  }
+
+  private static SandboxState state(JsonNode sandbox) {
+    return Json.text(sandbox, "state").orElse("").equals("paused")
+        ? SandboxState.PAUSED
+        : SandboxState.RUNNING;
+  }
+
+  /** Returns everything of ours that bears {@code marks}, oldest first. */
+  List<Found> list(String marks) {
+    List<Found> all = new ArrayList<>();
+    String next = "";
+    for (int page = 0; page < MOST_PAGES; page++) {
+      Call call =
+          call(
+              "listing sandboxes",
+              "GET",
+              "/v2/sandboxes?state=running%2Cpaused&limit=100&metadata="
+                  + encoded(marks)
+                  + (next.isEmpty() ? "" : "&nextToken=" + encoded(next)));
+      Answer answer = http.send(call, QUICK);
+      JsonNode sandboxes = body(call, answer);
+      if (!sandboxes.isArray()) {
+        throw Faults.garbage(call, "no list");
+      }
+      sandboxes.forEach(sandbox -> found(sandbox).ifPresent(all::add));
+      next = answer.headers().firstValue("X-Next-Token").orElse("");
+      if (next.isEmpty()) {
+        return all.reversed();
+      }
+    }
+    throw Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the list of sandboxes does not end",
+            "see what the server at " + settings.api().getHost() + " answers")
+        .exception();
+  }
+
+  private Optional<Found> found(JsonNode sandbox) {
+    Map<String, String> metadata = new LinkedHashMap<>();
+    sandbox
+        .path("metadata")
+        .properties()
+        .forEach(entry -> metadata.put(entry.getKey(), entry.getValue().asString("")));
+    Optional<String> name =
+        Json.text(sandbox, "sandboxID").filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"));
+    return Marks.read(metadata, instance)
+        .flatMap(marks -> name.map(known -> new Found(known, marks, state(sandbox))));
+  }
+
+  /** Ends a sandbox; says nothing when there is none. */
+  void kill(String name, Duration patience) {
+    changed(one("ending a sandbox", "DELETE", name, "").isHarmless(), 404, patience);
+  }
+
+  void renew(String name, Duration fromNow) {
+    Call call = one("renewing a sandbox", "POST", name, "/timeout").isHarmless();
+    changed(json(call, Map.of("timeout", seconds(fromNow))), 0, QUICK);
+  }
+
+  void pause(String name, Duration patience) {
+    changed(
+        json(one("pausing a sandbox", "POST", name, "/pause").isHarmless(), Map.of()),
+        409,
+        patience);
+  }
+
+  /** Wakes a sandbox; its time is made no shorter. */
+  void resume(String name, Duration patience) {
+    Call call =
+        call("resuming a sandbox", "POST", "/v2/sandboxes/" + name + "/connect").isHarmless();
+    changed(json(call, Map.of("timeout", 1)), 0, patience);
+  }
+
+  static long seconds(Duration time) {
+    return Math.max(1, time.plusMillis(999).toSeconds());
+  }
+
+  private void changed(Call call, int alsoGood, Duration patience) {
+    Answer answer = http.send(call, patience);
+    if (!answer.good() && answer.status() != alsoGood) {
+      throw Faults.of(call, answer, Json.message(answer.body()));
+    }
+  }
+
+  private static Call json(Call call, Object value) {
+    return call.sending("application/json", Json.bytes(value));
+  }
+
+  private static JsonNode body(Call call, Answer answer) {
+    if (!answer.good()) {
+      throw Faults.of(call, answer, Json.message(answer.body()));
+    }
+    try {
+      return Json.read(answer.body());
+    } catch (IOException e) {
+      throw Faults.garbage(call, "no JSON");
+    }
+  }
+
+  private Call one(String what, String method, String name, String rest) {
+    return call(what, method, "/sandboxes/" + name + rest);
+  }
+
+  private Call call(String what, String method, String path) {
+    Secret key =
+        settings
+            .key()
+            .orElseThrow(
+                () ->
+                    Fault.of(
+                            ErrorCode.PROVIDER_UNAVAILABLE,
+                            "there is no key for E2B",
+                            "set E2B_API_KEY, or the provider's setting api_key")
+                        .exception());
+    URI base = settings.api();
+    String prefix = base.getPath() == null ? "" : base.getPath().replaceFirst("/$", "");
+    return Call.of(what, method, base.resolve(prefix + path))
+        .with("X-API-KEY", new String(key.reveal(), UTF_8));
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, UTF_8);
+  }
+}

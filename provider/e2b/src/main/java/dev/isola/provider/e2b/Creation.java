@@ -1,0 +1,159 @@
+package dev.isola.provider.e2b;
+
+import dev.isola.provider.e2b.exec.Shell;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.ByteArrayInputStream;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+/** Makes sandboxes as their specs want them. */
+record Creation(
+    Control control,
+    Settings settings,
+    InstanceId instance,
+    Function<Control.Opened, Function<Marks, E2bSandbox>> open) {
+  private static final Duration ENDING = Duration.ofSeconds(20);
+  private static final Duration LOOKING = Duration.ofMillis(200);
+
+  /** Makes the folders $1 and $2, and says who the sandbox's user is. */
+  private static final String FOLDERS =
+      """
+      mkdir -p -- "$1" "$2" 2>/dev/null
+      [ -w "$1" ] && [ -w "$2" ] && [ -d "$1" ] && [ -d "$2" ]; ok=$?
+      echo "$(id -u):$(id -g)"
+      exit $ok
+      """;
+
+  /** The same for who may not: root makes them, for the user $3. */
+  private static final String FOLDERS_BY_ROOT =
+      """
+      mkdir -p -- "$1" "$2" && chown -- "$3" "$1" "$2"
+      """;
+
+  E2bSandbox create(SandboxSpec spec, Marks marks) {
+    long end = System.nanoTime() + spec.startupTimeout().toNanos();
+    Control.Opened opened = control.create(wanted(spec, marks), spec.startupTimeout());
+    E2bSandbox sandbox = open.apply(opened).apply(marks);
+    try {
+      greet(sandbox, spec, end);
+      folders(sandbox, spec);
+      for (Map.Entry<String, Bytes> seed : spec.seedFiles().entrySet()) {
+        left(spec, end);
+        sandbox
+            .files()
+            .write(
+                seed.getKey(),
+                new ByteArrayInputStream(seed.getValue().toArray()),
+                WriteOptions.DEFAULT);
+      }
+      if (spec.init().isPresent()) {
+        init(sandbox, spec.init().get(), left(spec, end), spec);
+      }
+      return sandbox;
+    } catch (RuntimeException e) {
+      end(sandbox, e);
+      throw e;
+    }
+  }
+
+  private Map<String, Object> wanted(SandboxSpec spec, Marks marks) {
+    Map<String, Object> wanted = new LinkedHashMap<>();
+    wanted.put("templateID", spec.image().orElse(settings.template()));
+    wanted.put("timeout", Control.seconds(spec.ttl().orElseThrow()));
+    wanted.put("metadata", marks.metadata(instance));
+    wanted.put("envVars", spec.env());
+    wanted.put(
+        "allow_internet_access",
+        spec.network().mode().filter(mode -> mode == NetworkMode.BRIDGE).isPresent());
+    wanted.put("autoPause", false);
+    return wanted;
+  }
+
+  private static void greet(E2bSandbox sandbox, SandboxSpec spec, long end) {
+    while (!sandbox.inside().envd().answers(left(spec, end))) {
+      LockSupport.parkNanos(LOOKING.toNanos());
+      left(spec, end);
+    }
+  }
+
+  private static void folders(E2bSandbox sandbox, SandboxSpec spec) {
+    Shell shell = new Shell(sandbox.inside());
+    String[] both = {spec.workspaceMount(), spec.workingFolder()};
+    Shell.Said said = shell.run(FOLDERS, both);
+    if (said.good()) {
+      return;
+    }
+    Shell.Said byRoot =
+        shell.run(
+            FOLDERS_BY_ROOT, Optional.of("root"), List.of(both[0], both[1], said.text().strip()));
+    if (!byRoot.good()) {
+      throw Fault.of(
+              ErrorCode.SPAWN_FAILED,
+              "the folder " + both[0] + " could not be made: " + byRoot.err().strip(),
+              "use a template in which root may do that, or another workspaceMount")
+          .sandbox(sandbox.id())
+          .exception();
+    }
+  }
+
+  private static void init(E2bSandbox sandbox, Command init, Duration left, SandboxSpec spec) {
+    Duration own = init.timeout().filter(time -> time.compareTo(left) < 0).orElse(left);
+    ExecResult result = sandbox.run(init.withTimeout(own));
+    if (result.timedOut() && own.equals(left)) {
+      throw late(spec);
+    }
+    if (!result.succeeded()) {
+      throw Fault.of(
+              ErrorCode.SPAWN_FAILED,
+              "init ended with " + result.exitCode() + ": " + result.stderr().text().strip(),
+              "correct the init command of the spec")
+          .sandbox(sandbox.id())
+          .exception();
+    }
+  }
+
+  private static Duration left(SandboxSpec spec, long end) {
+    Duration left = Duration.ofNanos(end - System.nanoTime());
+    if (!left.isPositive()) {
+      throw late(spec);
+    }
+    return left;
+  }
+
+  private static SandboxException late(SandboxSpec spec) {
+    return Fault.of(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "the sandbox was not ready within " + spec.startupTimeout().toSeconds() + " s",
+            "raise startupTimeout, or do less in init")
+        .sandbox(spec.id())
+        .exception();
+  }
+
+  /** Nothing is left of what failed, also when who wanted it was interrupted. */
+  private void end(E2bSandbox sandbox, RuntimeException why) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      control.kill(sandbox.name(), ENDING);
+    } catch (SandboxException e) {
+      why.addSuppressed(e);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package dev.isola.provider.e2b;
+
+import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What the provider says of itself, and the refusal of the rest, by name. */
+record Description(Settings settings) {
+  static final String NAME = "e2b";
+
+  ProviderInfo info() {
+    return new ProviderInfo(
+        NAME,
+        "sandboxes of " + settings.api().getHost() + " by E2B's API",
+        ApiVersion.CURRENT,
+        settings.isolation(),
+        capabilities(),
+        new SpecSupport(true, true, networks(), Set.of(), EnumSet.of(LimitKind.TIMEOUT)),
+        List.of(key()),
+        "E2B ends the whole machine; a command's processes are found by a mark in their"
+            + " environment and by descent",
+        Duration.ofSeconds(2));
+  }
+
+  Set<Class<? extends Capability>> capabilities() {
+    Set<Class<? extends Capability>> all =
+        new HashSet<>(Set.of(Terminals.class, Watching.class, Pausing.class, Renewing.class));
+    if (wholeMachine()) {
+      all.add(UsageReporting.class);
+    }
+    return all;
+  }
+
+  /** Only where a sandbox is a machine of its own does what the machine says tell of it alone. */
+  boolean wholeMachine() {
+    return settings.isolation() == Isolation.VM;
+  }
+
+  /** E2B gives a network of its own or takes away the internet, but never the interface. */
+  private Set<NetworkMode> networks() {
+    return wholeMachine() ? EnumSet.of(NetworkMode.BRIDGE) : EnumSet.noneOf(NetworkMode.class);
+  }
+
+  private Requirement key() {
+    boolean there = settings.key().isPresent();
+    return new Requirement(
+        "a key for E2B",
+        true,
+        there,
+        there ? "there is one" : "there is none",
+        there ? "" : "set E2B_API_KEY, or the provider's setting api_key");
+  }
+
+  void refuse(SandboxSpec spec) {
+    unless(spec.gpus() == 0, "gpus");
+    unless(spec.workspacePath().isEmpty(), "a workspacePath: the sandbox is on another machine");
+    spec.volumes()
+        .forEach(
+            volume ->
+                unless(
+                    false,
+                    "volumes of type " + volume.type().name().toLowerCase(java.util.Locale.ROOT)));
+    spec.network()
+        .mode()
+        .ifPresent(
+            mode ->
+                unless(
+                    networks().contains(mode),
+                    "network mode " + mode.name().toLowerCase(java.util.Locale.ROOT)));
+    unless(spec.network().allowDomains().isEmpty(), "network.allowDomains");
+    unless(spec.network().blockDomains().isEmpty(), "network.blockDomains");
+    unless(spec.ttl().isPresent(), "sandboxes without an end: give a ttl");
+    info().refuseUnmet(spec);
+  }
+
+  private static void unless(boolean allowed, String what) {
+    if (!allowed) {
+      throw Capability.unsupported(NAME, what);
+    }
+  }
+}

@@ -1,0 +1,196 @@
+package dev.isola.provider.e2b;
+
+import dev.isola.link.local.Turns;
+import dev.isola.provider.e2b.http.Http;
+import dev.isola.provider.e2b.rpc.Envd;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Sandboxes at E2B. E2B is the only truth: what there is and what state it is in is asked of it, by
+ * metadata that every sandbox bears, so any process of this instance finds and ends them all.
+ * Nothing lies on this machine.
+ */
+final class E2bProvider implements Provider {
+  private static final Duration LOOKING = Duration.ofMillis(100);
+
+  private final ProviderContext context;
+  private final Settings settings;
+  private final Description description;
+  private final Http http = new Http();
+  private final Control control;
+  private final Creation creation;
+  private final Turns turns = new Turns();
+  private final Map<SandboxId, E2bSandbox> known = new ConcurrentHashMap<>();
+  private final Set<SandboxId> owned = ConcurrentHashMap.newKeySet();
+
+  E2bProvider(Settings settings, ProviderContext context) {
+    this.settings = settings;
+    this.context = context;
+    this.description = new Description(settings);
+    this.control = new Control(http, settings, context.instance());
+    this.creation =
+        new Creation(
+            control,
+            settings,
+            context.instance(),
+            opened -> marks -> sandbox(opened, marks, SandboxState.RUNNING));
+  }
+
+  private E2bSandbox sandbox(Control.Opened opened, Marks marks, SandboxState state) {
+    return new E2bSandbox(
+        marks,
+        opened.name(),
+        state,
+        control,
+        description.capabilities(),
+        (name, whereabouts) ->
+            new Envd(
+                http, settings.envd(name, opened.domain()), name, opened.token(), whereabouts));
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return description.info();
+  }
+
+  @Override
+  public Health health() {
+    try {
+      control.list(Marks.query(context.instance()));
+      return new Health.Healthy(settings.api().getHost() + " answers");
+    } catch (SandboxException e) {
+      return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+    }
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    description.refuse(spec);
+    return turns.take(
+        spec.id(),
+        () ->
+            attached(spec.id())
+                .orElseGet(
+                    () -> {
+                      E2bSandbox made =
+                          creation.create(spec, Marks.of(spec, context.clock().instant()));
+                      known.put(spec.id(), made);
+                      if (spec.linger().filter(Duration::isZero).isPresent()) {
+                        owned.add(spec.id());
+                      }
+                      return made;
+                    }));
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return turns.take(id, () -> attached(id).map(one -> one));
+  }
+
+  /** Returns the sandbox if E2B has it; what was known of another one of that id is over. */
+  private Optional<E2bSandbox> attached(SandboxId id) {
+    Optional<Control.Found> found =
+        control.list(Marks.query(context.instance(), id)).stream().findFirst();
+    E2bSandbox before = known.get(id);
+    if (before != null && found.filter(one -> one.name().equals(before.name())).isEmpty()) {
+      before.is(SandboxState.DESTROYED);
+      known.remove(id, before);
+    } else if (before != null) {
+      before.is(found.orElseThrow().state());
+      return Optional.of(before);
+    }
+    return found.flatMap(
+        one ->
+            control
+                .open(one.name())
+                .map(
+                    opened -> {
+                      E2bSandbox sandbox = sandbox(opened, one.marks(), one.state());
+                      known.put(id, sandbox);
+                      return sandbox;
+                    }));
+  }
+
+  @Override
+  public List<Sighting> inventory() {
+    return control.list(Marks.query(context.instance())).stream()
+        .map(
+            found ->
+                new Sighting(
+                    found.marks().id(),
+                    found.state(),
+                    found.marks().made(),
+                    Map.of("sandboxID", found.name())))
+        .toList();
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {
+    long end = System.nanoTime() + how.timeout().toNanos();
+    turns.take(
+        id,
+        () -> {
+          String query = Marks.query(context.instance(), id);
+          List<Control.Found> left = control.list(query);
+          while (!left.isEmpty()) {
+            left.forEach(one -> control.kill(one.name(), left(id, end)));
+            left = control.list(query);
+            if (!left.isEmpty()) {
+              left(id, end);
+              LockSupport.parkNanos(LOOKING.toNanos());
+            }
+          }
+          owned.remove(id);
+          E2bSandbox before = known.remove(id);
+          if (before != null) {
+            before.is(SandboxState.DESTROYED);
+          }
+          return id;
+        });
+  }
+
+  private static Duration left(SandboxId id, long end) {
+    Duration left = Duration.ofNanos(end - System.nanoTime());
+    if (left.isPositive()) {
+      return left;
+    }
+    throw Fault.of(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "sandbox " + id + " is still there",
+            "destroy it again with more time")
+        .sandbox(id)
+        .exception();
+  }
+
+  /** Those that were to end with their owner do. */
+  @Override
+  public void close() {
+    for (SandboxId id : List.copyOf(owned)) {
+      try {
+        destroy(id, Destroy.FORCE);
+      } catch (SandboxException e) {
+        owned.remove(id); // it ends at its ttl
+      }
+    }
+    http.close();
+  }
+}

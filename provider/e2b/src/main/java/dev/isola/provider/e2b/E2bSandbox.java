@@ -1,0 +1,210 @@
+package dev.isola.provider.e2b;
+
+import dev.isola.provider.e2b.exec.Inside;
+import dev.isola.provider.e2b.exec.Starter;
+import dev.isola.provider.e2b.file.E2bFiles;
+import dev.isola.provider.e2b.file.E2bWatch;
+import dev.isola.provider.e2b.rpc.Envd;
+import dev.isola.provider.e2b.rpc.Whereabouts;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.file.FileSystem;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiFunction;
+
+/** One sandbox at E2B, or wherever somebody speaks its API. */
+final class E2bSandbox implements Sandbox, Whereabouts {
+  private static final Duration PAUSING = Duration.ofMinutes(2);
+
+  private final Marks marks;
+  private final String name;
+  private final Control control;
+  private final Set<Class<? extends Capability>> declared;
+  private final Inside inside;
+  private final Starter starter;
+  private final FileSystem files;
+  private volatile SandboxState state;
+
+  /**
+   * @param name E2B's own
+   * @param envd reaches inside, given what knows where the sandbox is
+   */
+  E2bSandbox(
+      Marks marks,
+      String name,
+      SandboxState state,
+      Control control,
+      Set<Class<? extends Capability>> declared,
+      BiFunction<String, Whereabouts, Envd> envd) {
+    this.marks = marks;
+    this.name = name;
+    this.state = state;
+    this.control = control;
+    this.declared = declared;
+    this.inside =
+        new Inside(
+            marks.id(),
+            envd.apply(name, this),
+            this,
+            marks.folder(),
+            marks.user(),
+            marks.timeout());
+    this.starter = new Starter(inside);
+    this.files = new E2bFiles(inside);
+  }
+
+  Inside inside() {
+    return inside;
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Takes over what was seen elsewhere. */
+  void is(SandboxState seen) {
+    if (state != SandboxState.DESTROYED) {
+      state = seen;
+    }
+  }
+
+  @Override
+  public SandboxId id() {
+    return marks.id();
+  }
+
+  @Override
+  public SandboxState state() {
+    return state;
+  }
+
+  @Override
+  public Execution start(Command command) {
+    check();
+    return starter.start(command);
+  }
+
+  @Override
+  public FileSystem files() {
+    return files;
+  }
+
+  @Override
+  public <C extends Capability> Optional<C> as(Class<C> capability) {
+    return declared.contains(capability)
+        ? Optional.of(capability.cast(given(capability)))
+        : Optional.empty();
+  }
+
+  private Capability given(Class<? extends Capability> capability) {
+    if (capability == Terminals.class) {
+      return (Terminals) starter::open;
+    }
+    if (capability == Watching.class) {
+      return (Watching) (path, recursive) -> E2bWatch.of(inside, path, recursive);
+    }
+    if (capability == Renewing.class) {
+      return (Renewing) this::renew;
+    }
+    if (capability == UsageReporting.class) {
+      return new MachineUsage(inside);
+    }
+    return new Pauses();
+  }
+
+  private void renew(Duration fromNow) {
+    told(() -> control.renew(name, fromNow));
+  }
+
+  private final class Pauses implements Pausing {
+    @Override
+    public Set<PauseKind> kinds() {
+      return Set.of(PauseKind.MEMORY);
+    }
+
+    @Override
+    public void pause(PauseKind kind) {
+      if (kind != PauseKind.MEMORY) {
+        throw Capability.unsupported(Description.NAME, "pausing to the file system");
+      }
+      told(() -> control.pause(name, PAUSING));
+      is(SandboxState.PAUSED);
+    }
+
+    @Override
+    public void resume() {
+      told(() -> control.resume(name, PAUSING));
+      is(SandboxState.RUNNING);
+    }
+  }
+
+  /** Runs a call of the API; a sandbox that it does not know is gone. */
+  private void told(Runnable call) {
+    if (state == SandboxState.DESTROYED) {
+      throw gone();
+    }
+    try {
+      call.run();
+    } catch (NotFound e) {
+      state = SandboxState.DESTROYED;
+      throw gone();
+    }
+  }
+
+  @Override
+  public void check() {
+    switch (state) {
+      case DESTROYED -> throw gone();
+      case PAUSED -> throw paused();
+      default -> {}
+    }
+  }
+
+  @Override
+  public Optional<SandboxException> reason() {
+    if (state == SandboxState.DESTROYED) {
+      return Optional.of(gone());
+    }
+    Optional<SandboxState> seen;
+    try {
+      seen = control.state(name);
+    } catch (SandboxException e) {
+      return Optional.empty(); // nobody knows; what was seen is told
+    }
+    is(seen.orElse(SandboxState.DESTROYED));
+    if (seen.isEmpty()) {
+      return Optional.of(gone());
+    }
+    return seen.get() == SandboxState.PAUSED ? Optional.of(paused()) : Optional.empty();
+  }
+
+  private SandboxException gone() {
+    return Fault.of(
+            ErrorCode.SANDBOX_DESTROYED,
+            "sandbox " + id() + " is not there any more",
+            "create a new sandbox")
+        .sandbox(id())
+        .exception();
+  }
+
+  private SandboxException paused() {
+    return Fault.of(ErrorCode.ILLEGAL_STATE, "sandbox " + id() + " is paused", "resume it first")
+        .sandbox(id())
+        .exception();
+  }
+}

@@ -1,0 +1,59 @@
+package dev.isola.provider.e2b;
+
+import dev.isola.provider.e2b.exec.Inside;
+import dev.isola.provider.e2b.exec.Shell;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.error.ErrorCode;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.OptionalLong;
+
+/** What a machine says of itself, which is what its sandbox uses. */
+final class MachineUsage implements UsageReporting {
+  /** Ticks of work, uptime, kibibytes of memory used, processes, used bytes of the disk, ticks. */
+  private static final String MEASURE =
+      """
+      read -r cpu user nice system idle wait irq soft steal rest </proc/stat
+      read -r up rest </proc/uptime
+      while read -r name value unit; do
+        case $name in MemTotal:) total=$value ;; MemAvailable:) free=$value ;; esac
+      done </proc/meminfo
+      set -- /proc/[0-9]*
+      n=$#
+      set -- $(df -B1 --output=used / | tail -n 1)
+      echo "$((user + nice + system + irq + soft)) ${up%.*} $((total - free)) $n $1 $(getconf CLK_TCK)"
+      """;
+
+  private final Inside inside;
+  private long peak;
+
+  MachineUsage(Inside inside) {
+    this.inside = inside;
+  }
+
+  @Override
+  public synchronized Usage usage() {
+    Shell.Said said = new Shell(inside).run(MEASURE);
+    long[] words =
+        Arrays.stream(said.text().strip().split(" "))
+            .filter(word -> word.matches("[0-9]{1,18}"))
+            .mapToLong(Long::parseLong)
+            .toArray();
+    if (!said.good() || words.length != 6) {
+      throw inside
+          .fault(ErrorCode.PROVIDER_UNAVAILABLE, "the machine does not tell its usage", "try again")
+          .exception();
+    }
+    long memory = words[2] * 1024;
+    peak = Math.max(peak, memory);
+    return new Usage(
+        Duration.ofMillis(words[0] * 1000 / Math.max(1, words[5])),
+        memory,
+        peak,
+        OptionalLong.of(words[4]),
+        OptionalLong.empty(),
+        OptionalLong.empty(),
+        (int) words[3],
+        Duration.ofSeconds(words[1]));
+  }
+}

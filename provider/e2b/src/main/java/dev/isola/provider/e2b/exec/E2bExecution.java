@@ -1,0 +1,308 @@
+package dev.isola.provider.e2b.exec;
+
+import dev.isola.provider.e2b.rpc.RpcError;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.Signal;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A command under envd. A thread of its own reads what envd tells into a short queue; when nobody
+ * takes from that, the connection is not read, and the command is held back.
+ */
+public class E2bExecution implements Execution {
+  private static final int WAITING = 32;
+  private static final Duration DYING = Duration.ofSeconds(20);
+  private static final Duration LOOKING = Duration.ofMillis(100);
+
+  /** What is known when it starts. */
+  record Start(
+      ExecutionId id,
+      long pid,
+      Optional<String> user,
+      Optional<Duration> timeout,
+      boolean stdin,
+      boolean terminal) {}
+
+  /** Something to take out of the queue. */
+  private sealed interface Item {
+    record Some(Output output) implements Item {}
+
+    record End() implements Item {}
+  }
+
+  private final Inside inside;
+  private final Shell shell;
+  private final Start start;
+  private final OutputStream stdin;
+  private final BlockingQueue<Item> queue = new ArrayBlockingQueue<>(WAITING);
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final CountDownLatch swept = new CountDownLatch(1);
+  private final long startedNanos = System.nanoTime();
+  private final List<Item> first;
+  private volatile ProcessStream stream;
+  private volatile long endedNanos;
+  private volatile long offset;
+  private volatile boolean timedOut;
+  private volatile boolean closed;
+  private volatile boolean taken;
+  private volatile @Nullable Exit exit;
+  private volatile @Nullable SandboxException failure;
+
+  E2bExecution(
+      Inside inside,
+      Shell shell,
+      ProcessStream stream,
+      Start start,
+      List<ProcessStream.Event.Data> first) {
+    this.inside = inside;
+    this.shell = shell;
+    this.stream = stream;
+    this.start = start;
+    this.stdin = new ProcessInput(inside, start, this::isOver);
+    this.first = first.stream().map(data -> item(data.channel(), data.bytes())).toList();
+    Thread.ofVirtual().name("e2b-output").start(this::follow);
+    start
+        .timeout()
+        .ifPresent(time -> Thread.ofVirtual().name("e2b-timeout").start(() -> limit(time)));
+  }
+
+  final boolean isOver() {
+    return ended.getCount() == 0;
+  }
+
+  private Item item(Channel channel, Bytes bytes) {
+    Output.Data data = new Output.Data(channel, offset, Instant.now(), bytes);
+    offset = data.end();
+    return new Item.Some(data);
+  }
+
+  private void follow() {
+    try {
+      for (Item item : first) {
+        queue.put(item);
+      }
+      while (exit == null && failure == null && !closed) {
+        step();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // nobody does that
+    } finally {
+      stream.close();
+    }
+  }
+
+  private void step() throws InterruptedException {
+    try {
+      switch (stream.next()) {
+        case ProcessStream.Event.Started started -> {}
+        case ProcessStream.Event.Data(Channel channel, Bytes bytes) ->
+            queue.put(item(channel, bytes));
+        case ProcessStream.Event.Ended(Exit how) -> end(how, null);
+      }
+    } catch (RpcError e) {
+      boolean late = e.code().equals("deadline_exceeded") && start.timeout().isPresent();
+      timedOut |= late;
+      end(late ? new Exit.Signaled(Signal.KILL) : null, late ? null : refused(e));
+    } catch (IOException e) {
+      if (!closed) {
+        lost(e);
+      }
+    }
+  }
+
+  private SandboxException refused(RpcError e) {
+    return inside
+        .fault(ErrorCode.OUTCOME_UNKNOWN, "the command was lost: " + e.said(), "start it again")
+        .exception(e);
+  }
+
+  /** A pause may cut the stream; the process goes on after it, and is followed again. */
+  private void lost(IOException e) throws InterruptedException {
+    SandboxException why = Starter.cut(inside, e);
+    while (why instanceof Conflict && !closed) {
+      Thread.sleep(LOOKING);
+      try {
+        inside.whereabouts().check();
+        stream = ProcessStream.connect(inside.envd(), start.pid());
+        return;
+      } catch (RpcError gone) {
+        why = refused(gone);
+      } catch (SandboxException still) {
+        why = still;
+      }
+    }
+    if (why instanceof Gone) {
+      end(new Exit.Lost(why.fault().what()), null);
+    } else {
+      end(null, why);
+    }
+  }
+
+  /** What ran into its timeout has ended when nothing of it is left. */
+  private void end(@Nullable Exit how, @Nullable SandboxException why) throws InterruptedException {
+    if (timedOut && how != null && !(how instanceof Exit.Lost)) {
+      ended.countDown();
+      swept.await(DYING.toMillis(), TimeUnit.MILLISECONDS);
+      exit = new Exit.TimedOut(start.timeout().orElse(Duration.ZERO));
+    } else if (how != null) {
+      exit = how;
+    } else {
+      failure = why;
+    }
+    endedNanos = System.nanoTime();
+    ended.countDown();
+    queue.put(new Item.End());
+  }
+
+  private void limit(Duration time) {
+    try {
+      if (!ended.await(time.toMillis(), TimeUnit.MILLISECONDS)) {
+        timedOut = true;
+        kill();
+      }
+    } catch (SandboxException e) {
+      // envd ends it a little later, and who waits for it is told what became of it
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // nobody does that
+    } finally {
+      swept.countDown();
+    }
+  }
+
+  @Override
+  public ExecutionId id() {
+    return start.id();
+  }
+
+  @Override
+  public long pid() {
+    return start.pid();
+  }
+
+  @Override
+  public OutputStream stdin() {
+    return stdin;
+  }
+
+  @Override
+  public Optional<Output> read() {
+    Optional<Output> output = take(Long.MAX_VALUE).flatMap(E2bExecution::output);
+    if (output.isEmpty() && exit instanceof Exit.Lost(String why)) {
+      throw inside.fault(ErrorCode.OUTCOME_UNKNOWN, why, "start it again").exception();
+    }
+    return output;
+  }
+
+  @Override
+  public Exit await() {
+    return awaited(Long.MAX_VALUE).orElseThrow();
+  }
+
+  @Override
+  public Optional<Exit> await(Duration patience) {
+    return awaited(Math.max(1, patience.toNanos()));
+  }
+
+  private Optional<Exit> awaited(long nanos) {
+    long until = System.nanoTime() + nanos;
+    while (!taken) {
+      long left = nanos == Long.MAX_VALUE ? nanos : until - System.nanoTime();
+      if (left <= 0 || take(left).isEmpty()) {
+        return Optional.empty();
+      }
+    }
+    SandboxException why = failure;
+    if (why != null) {
+      throw why;
+    }
+    return Optional.ofNullable(exit);
+  }
+
+  /** Takes the next item; empty when none came in time. */
+  private Optional<Item> take(long nanos) {
+    if (!taken) {
+      try {
+        Item item =
+            nanos == Long.MAX_VALUE ? queue.take() : queue.poll(nanos, TimeUnit.NANOSECONDS);
+        if (!(item instanceof Item.End)) {
+          return Optional.ofNullable(item);
+        }
+        taken = true;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw inside
+            .fault(ErrorCode.CANCELLED, "waiting for the command was interrupted", "wait again")
+            .exception();
+      }
+    }
+    SandboxException why = failure;
+    if (why != null) {
+      throw why;
+    }
+    return Optional.of(new Item.End());
+  }
+
+  private static Optional<Output> output(Item item) {
+    return item instanceof Item.Some(Output output) ? Optional.of(output) : Optional.empty();
+  }
+
+  @Override
+  public Duration duration() {
+    long end = isOver() && endedNanos != 0 ? endedNanos : System.nanoTime();
+    return Duration.ofNanos(Math.max(1, end - startedNanos));
+  }
+
+  @Override
+  public void signal(Signal signal) {
+    if (!isOver()) {
+      shell.runAsRoot(
+          Scripts.SIGNAL, Integer.toString(signal.number()), Long.toString(start.pid()));
+    }
+  }
+
+  /**
+   * Also for who was interrupted: what is to be killed is killed. Its own user sees the marks of
+   * its processes wherever root may not; root ends what became somebody else's.
+   */
+  @Override
+  public void kill() {
+    Apart.run(
+        DYING,
+        () -> {
+          List<String> args =
+              List.of(
+                  Scripts.MARK + "=" + start.id().value(),
+                  isOver() ? "0" : Long.toString(start.pid()));
+          shell.run(Scripts.KILL, start.user(), args);
+          shell.runAsRoot(Scripts.KILL, args.getFirst(), isOver() ? "0" : args.getLast());
+        });
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    stream.close();
+    if (!isOver()) {
+      queue.clear(); // lets go of who waits to put something there
+    }
+  }
+}

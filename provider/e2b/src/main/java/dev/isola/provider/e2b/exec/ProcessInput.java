@@ -1,0 +1,88 @@
+package dev.isola.provider.e2b.exec;
+
+import dev.isola.provider.e2b.rpc.RpcError;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/** The standard input of a command, or what is typed at its terminal. */
+final class ProcessInput extends OutputStream {
+  private static final int PIECE = 256 * 1024;
+
+  private final Inside inside;
+  private final E2bExecution.Start start;
+  private final BooleanSupplier over;
+  private boolean closed;
+
+  ProcessInput(Inside inside, E2bExecution.Start start, BooleanSupplier over) {
+    this.inside = inside;
+    this.start = start;
+    this.over = over;
+  }
+
+  @Override
+  public void write(int one) throws IOException {
+    write(new byte[] {(byte) one}, 0, 1);
+  }
+
+  @Override
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    if (closed || (!start.stdin() && !start.terminal())) {
+      throw new IOException("the command has no open input");
+    }
+    for (int at = offset; at < offset + length; at += PIECE) {
+      send(Arrays.copyOfRange(bytes, at, Math.min(at + PIECE, offset + length)));
+    }
+  }
+
+  private void send(byte[] piece) throws IOException {
+    if (over.getAsBoolean()) {
+      throw ended();
+    }
+    String text = Base64.getEncoder().encodeToString(piece);
+    call(
+        "process.Process/SendInput",
+        Map.of(
+            "process",
+            Map.of("pid", start.pid()),
+            "input",
+            Map.of(start.terminal() ? "pty" : "stdin", text)),
+        false);
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (start.stdin() && !start.terminal() && !over.getAsBoolean()) {
+      call("process.Process/CloseStdin", Map.of("process", Map.of("pid", start.pid())), true);
+    }
+  }
+
+  /** What a command that closed its input is sent is thrown away. */
+  private void call(String method, Map<String, ?> message, boolean lenient) throws IOException {
+    try {
+      inside.envd().call(method, message, false);
+    } catch (RpcError e) {
+      if (e.code().equals("not_found") && !lenient) {
+        throw ended();
+      }
+      boolean nobodyReads = e.said().contains("broken pipe") || e.said().contains("closed");
+      if (!lenient && !nobodyReads) {
+        throw new IOException(e.said(), e);
+      }
+    } catch (SandboxException e) {
+      throw new IOException(e.fault().what(), e);
+    }
+  }
+
+  private static IOException ended() {
+    return new IOException("the command has ended");
+  }
+}

@@ -1,0 +1,136 @@
+package dev.isola.provider.e2b.exec;
+
+import dev.isola.provider.e2b.http.Json;
+import dev.isola.provider.e2b.rpc.Envd;
+import dev.isola.provider.e2b.rpc.Frames;
+import dev.isola.provider.e2b.rpc.RpcError;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.TerminalSize;
+import java.io.EOFException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/** What a process of envd tells. */
+final class ProcessStream implements AutoCloseable {
+  /** What is told. */
+  sealed interface Event {
+    record Started(long pid) implements Event {}
+
+    record Data(Channel channel, Bytes bytes) implements Event {}
+
+    record Ended(Exit exit) implements Event {}
+  }
+
+  /**
+   * What is started.
+   *
+   * @param timeout after which envd ends it, whatever became of us
+   */
+  record Start(
+      List<String> words,
+      Map<String, String> env,
+      boolean stdin,
+      Optional<TerminalSize> terminal,
+      Optional<String> tag,
+      Optional<Duration> timeout) {
+    Object message() {
+      Map<String, Object> process = new LinkedHashMap<>();
+      process.put("cmd", words.getFirst());
+      process.put("args", words.subList(1, words.size()));
+      process.put("envs", env);
+      process.put("cwd", "/");
+      Map<String, Object> message = new LinkedHashMap<>();
+      message.put("process", process);
+      message.put("stdin", stdin);
+      terminal.ifPresent(
+          size ->
+              message.put(
+                  "pty", Map.of("size", Map.of("cols", size.columns(), "rows", size.rows()))));
+      tag.ifPresent(text -> message.put("tag", text));
+      return message;
+    }
+  }
+
+  private final Frames frames;
+
+  private ProcessStream(Frames frames) {
+    this.frames = frames;
+  }
+
+  static ProcessStream start(Envd envd, Start start, Optional<String> user) throws RpcError {
+    return new ProcessStream(
+        envd.stream("process.Process/Start", start.message(), user, start.timeout()));
+  }
+
+  /** Follows a process that runs, from now on. */
+  static ProcessStream connect(Envd envd, long pid) throws RpcError {
+    return new ProcessStream(
+        envd.stream(
+            "process.Process/Connect",
+            Map.of("process", Map.of("pid", pid)),
+            Optional.empty(),
+            Optional.empty()));
+  }
+
+  /**
+   * Waits for what is told next.
+   *
+   * @throws IOException when the stream was cut off: what became of the process is not known
+   */
+  Event next() throws IOException, RpcError {
+    while (true) {
+      JsonNode event =
+          frames
+              .next()
+              .orElseThrow(() -> new EOFException("the stream ended before the process"))
+              .path("event");
+      if (event.has("start")) {
+        return new Event.Started(event.path("start").path("pid").asLong(0));
+      }
+      if (event.has("end")) {
+        frames.finish();
+        return new Event.Ended(Exits.of(event.path("end")));
+      }
+      Optional<Event> data = data(event.path("data"));
+      if (data.isPresent()) {
+        return data.get();
+      }
+    }
+  }
+
+  private static Optional<Event> data(JsonNode data) throws IOException {
+    for (Channel channel : Channel.values()) {
+      Optional<String> text = Json.text(data, word(channel));
+      if (text.isPresent()) {
+        try {
+          return Optional.of(
+              new Event.Data(channel, Bytes.of(Base64.getDecoder().decode(text.get()))));
+        } catch (IllegalArgumentException e) {
+          throw new IOException("the stream has output that is not base64", e);
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static String word(Channel channel) {
+    return switch (channel) {
+      case STDOUT -> "stdout";
+      case STDERR -> "stderr";
+      case TERMINAL -> "pty";
+    };
+  }
+
+  @Override
+  public void close() {
+    frames.close();
+  }
+}

@@ -1,0 +1,178 @@
+package dev.isola.provider.e2b.file;
+
+import dev.isola.archive.Names;
+import dev.isola.archive.TarReader;
+import dev.isola.archive.TarStream;
+import dev.isola.archive.TreeEntry;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Somebody's archive, written anew while it is read, so that only what may be in one reaches the
+ * sandbox.
+ */
+final class CheckedArchive {
+  private final TarReader reader;
+  private final TreeLimits limits;
+  private final Set<String> links = new HashSet<>();
+  private long entries;
+  private long bytes;
+
+  CheckedArchive(InputStream archive, TreeLimits limits) {
+    this.reader = new TarReader(archive);
+    this.limits = limits;
+  }
+
+  InputStream stream() {
+    return new TarStream(new Items());
+  }
+
+  TreeSummary summary() {
+    return new TreeSummary(entries, bytes);
+  }
+
+  private record Entry(TreeEntry entry, InputStream content) implements TarStream.Item {}
+
+  private final class Items implements Iterator<TarStream.Item> {
+    private Optional<TreeEntry> next = Optional.empty();
+    private boolean ended;
+
+    @Override
+    public boolean hasNext() {
+      while (next.isEmpty() && !ended) {
+        try {
+          Optional<TreeEntry> read = reader.next();
+          ended = read.isEmpty();
+          next = read.flatMap(CheckedArchive.this::checked);
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+        if (ended && !reader.ended()) {
+          throw Names.bad("the archive is cut off", "it has no end");
+        }
+      }
+      return next.isPresent();
+    }
+
+    @Override
+    public TarStream.Item next() {
+      if (!hasNext()) {
+        throw new NoSuchElementException();
+      }
+      TreeEntry entry = next.orElseThrow();
+      next = Optional.empty();
+      return new Entry(entry, reader.content());
+    }
+  }
+
+  /** Returns the entry as it is sent on; the root itself is not. */
+  private Optional<TreeEntry> checked(TreeEntry entry) {
+    String path = inside(entry.path());
+    count(entry);
+    if (path.isEmpty()) {
+      return Optional.empty();
+    }
+    refuseThroughLinks(path);
+    String target =
+        switch (entry.kind()) {
+          case FILE, FOLDER -> "";
+          case HARD_LINK -> {
+            String first = inside(entry.target());
+            refuseThroughLinks(first);
+            if (first.isEmpty() || links.contains(first)) {
+              throw Names.bad("a hard link leads to no file", entry.path());
+            }
+            yield first;
+          }
+          case LINK -> {
+            if (leadsOut(path, entry.target())) {
+              throw Names.bad("a link leads out", entry.path());
+            }
+            yield entry.target();
+          }
+          case SPECIAL -> throw Names.bad("a device or pipe is not unpacked", entry.path());
+        };
+    if (entry.kind() == TreeEntry.Kind.LINK) {
+      links.add(path);
+    } else {
+      links.remove(path);
+    }
+    return Optional.of(
+        new TreeEntry(
+            path,
+            entry.kind(),
+            target,
+            entry.mode(),
+            0,
+            0,
+            entry.size(),
+            entry.seconds(),
+            entry.nanos(),
+            java.util.Map.of()));
+  }
+
+  private static String inside(String name) {
+    if (name.startsWith("/")) {
+      throw Names.bad("a name is absolute", name);
+    }
+    return Names.clean(name);
+  }
+
+  private void count(TreeEntry entry) {
+    entries++;
+    if (entries > limits.maxEntries()) {
+      throw tooMuch("entries", limits.maxEntries());
+    }
+    if (entry.size() > limits.maxBytes() - bytes) {
+      throw tooMuch("bytes", limits.maxBytes());
+    }
+    bytes += entry.size();
+  }
+
+  private static SandboxException tooMuch(String what, long limit) {
+    return Fault.of(
+            ErrorCode.RESOURCE_LIMIT,
+            "the archive has more than " + limit + " " + what,
+            "raise the limit, or send less")
+        .with("resource", what)
+        .with("limit", Long.toString(limit))
+        .exception();
+  }
+
+  private void refuseThroughLinks(String path) {
+    for (String way = Names.parent(path); !way.isEmpty(); way = Names.parent(way)) {
+      if (links.contains(way)) {
+        throw Names.bad("an entry runs through a link", path);
+      }
+    }
+  }
+
+  private static boolean leadsOut(String path, String target) {
+    if (target.isEmpty() || target.startsWith("/")) {
+      return true;
+    }
+    int level = path.split("/").length - 1;
+    for (String part : target.split("/")) {
+      if (part.equals("..")) {
+        level--;
+      } else if (!part.isEmpty() && !part.equals(".")) {
+        level++;
+      }
+      if (level < 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

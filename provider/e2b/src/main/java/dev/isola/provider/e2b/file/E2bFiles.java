@@ -1,0 +1,307 @@
+package dev.isola.provider.e2b.file;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.provider.e2b.exec.Inside;
+import dev.isola.provider.e2b.exec.Shell;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import dev.isola.spi.file.WriteOptions;
+import java.io.InputStream;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** The files of a sandbox. */
+public final class E2bFiles implements FileSystem {
+  private static final int DEEPEST = 1_000_000;
+
+  private final Inside inside;
+  private final Shell shell;
+  private final Paths paths;
+  private final Errors errors;
+  private final Staging staging;
+  private final Optional<Heir> heir;
+
+  public E2bFiles(Inside inside) {
+    this(inside, Optional.empty());
+  }
+
+  private E2bFiles(Inside inside, Optional<String> owner) {
+    this.inside = inside;
+    this.shell = new Shell(inside);
+    this.paths = new Paths(inside);
+    this.errors = new Errors(inside);
+    this.staging = new Staging(inside, shell, errors);
+    this.heir = owner.map(name -> new Heir(shell, errors, name));
+  }
+
+  @Override
+  public FileSystem madeFor(String owner) {
+    return new E2bFiles(inside.as("root"), Optional.of(owner));
+  }
+
+  /** Makes something, which is then the heir's if there is one. */
+  private <T> T made(String path, String absolute, boolean keep, Supplier<T> making) {
+    return heir.isEmpty() ? making.get() : heir.get().made(path, absolute, keep, making);
+  }
+
+  @Override
+  public InputStream read(String path, ReadRange range) {
+    String absolute = paths.absolute(path);
+    FileInfo info = one(Scripts.FOLLOW, "reading", path, absolute);
+    ErrorCode wrong =
+        switch (info.type()) {
+          case FILE -> ErrorCode.INTERNAL;
+          case FOLDER -> ErrorCode.IS_A_FOLDER;
+          case LINK -> ErrorCode.FILE_NOT_FOUND;
+          case OTHER -> ErrorCode.NOT_A_FILE;
+        };
+    if (wrong != ErrorCode.INTERNAL) {
+      throw errors.of(wrong, "reading", path, "it is no regular file");
+    }
+    return new Reading(inside, errors).open(path, absolute, range, info.size());
+  }
+
+  @Override
+  public FileInfo write(String path, InputStream content, WriteOptions options) {
+    String absolute = paths.absolute(path);
+    if (absolute.endsWith("/")) {
+      throw errors.of(ErrorCode.IS_A_FOLDER, "writing", path, "its name is that of a folder");
+    }
+    Optional<String> user = options.user().or(inside::user);
+    return made(path, absolute, false, () -> put(path, absolute, content, options, user));
+  }
+
+  private FileInfo put(
+      String path,
+      String absolute,
+      InputStream content,
+      WriteOptions options,
+      Optional<String> user) {
+    boolean anothers = user.isPresent();
+    String how =
+        options.append()
+            ? "append"
+            : options.exclusive() ? "new" : options.atomic() ? "whole" : "in-place";
+    return staging.with(
+        path,
+        content,
+        staged -> {
+          List<String> args =
+              List.of(
+                  staged,
+                  absolute,
+                  Paths.parent(absolute),
+                  how,
+                  options.mode().map(E2bFiles::octal).orElse(""),
+                  anothers ? "copy" : "move",
+                  options.sync() ? "sync" : "");
+          Shell.Said said = shell.run(Scripts.PUT, user, args);
+          if (anothers || !said.good()) {
+            staging.drop(staged);
+          }
+          return file("writing", path, said);
+        });
+  }
+
+  @Override
+  public FileInfo stat(String path) {
+    return one(Scripts.STAT, "looking at", path, paths.absolute(path));
+  }
+
+  @Override
+  public FileInfo follow(String path) {
+    return one(Scripts.FOLLOW, "following", path, paths.absolute(path));
+  }
+
+  private FileInfo one(String script, String what, String path, String absolute) {
+    return file(what, path, shell.run(script, absolute));
+  }
+
+  private FileInfo file(String what, String path, Shell.Said said) {
+    List<FileInfo> files = said.good() ? new Listing().take(said.out().toArray()) : List.of();
+    if (files.size() != 1) {
+      throw errors.of(what, path, said);
+    }
+    return files.getFirst();
+  }
+
+  @Override
+  public Stream<FileInfo> list(String path, int depth) {
+    if (depth < 0) {
+      throw paths.refused("a depth is 0 or more, not " + depth);
+    }
+    String absolute = paths.absolute(path);
+    String levels = Integer.toString(depth == 0 ? DEEPEST : depth);
+    return found("listing", path, Scripts.LIST, absolute, Paths.folder(absolute), levels);
+  }
+
+  @Override
+  public Stream<FileInfo> glob(String base, String pattern) {
+    String absolute = paths.absolute(base);
+    String start = Paths.folder(absolute);
+    if (pattern.indexOf('\0') >= 0) {
+      throw paths.refused("a pattern has a zero in it");
+    }
+    return found(
+        "searching", base, Scripts.GLOB, absolute, start, Patterns.beneath(start, pattern));
+  }
+
+  private Stream<FileInfo> found(String what, String path, String script, String... args) {
+    return new Finding(shell, inside, errors).stream(what, path, script, List.of(args));
+  }
+
+  @Override
+  public void makeFolder(String path, int mode) {
+    checked(mode);
+    String absolute = paths.absolute(path);
+    made(
+        path,
+        absolute,
+        true,
+        () -> done("making the folder", path, Scripts.MAKE_FOLDER, absolute, octal(mode)));
+  }
+
+  @Override
+  public void move(String from, String to, boolean replace) {
+    String target = paths.absolute(to);
+    Shell.Said said =
+        shell.run(Scripts.MOVE, paths.absolute(from), target, replace ? "replace" : "");
+    if (!said.good()) {
+      throw errors.of("moving", from + " to " + to, said);
+    }
+  }
+
+  @Override
+  public void remove(String path, boolean recursive) {
+    String script = recursive ? Scripts.REMOVE_ALL : Scripts.REMOVE;
+    done("removing", path, script, paths.absolute(path));
+  }
+
+  @Override
+  public void changeMode(String path, int mode) {
+    checked(mode);
+    done("changing the mode of", path, Scripts.CHANGE_MODE, paths.absolute(path), octal(mode));
+  }
+
+  @Override
+  public void changeOwner(String path, String owner) {
+    Shell.Said said = shell.runAsRoot(Scripts.CHANGE_OWNER, paths.absolute(path), owner);
+    if (!said.good()) {
+      throw errors.of("changing the owner of", path, said);
+    }
+  }
+
+  @Override
+  public void makeLink(String link, String target) {
+    if (target.indexOf('\0') >= 0) {
+      throw paths.refused("a link's target has a zero in it");
+    }
+    String absolute = paths.absolute(link);
+    made(link, absolute, true, () -> done("making the link", link, Scripts.LINK, absolute, target));
+  }
+
+  @Override
+  public Map<String, Bytes> attributes(String path) {
+    Shell.Said said = shell.run(Scripts.ATTRIBUTES, "get", paths.absolute(path));
+    if (!said.good()) {
+      throw errors.of("reading the attributes of", path, said);
+    }
+    Map<String, Bytes> attributes = new LinkedHashMap<>();
+    said.text()
+        .lines()
+        .map(line -> line.split(" ", 2))
+        .filter(pair -> pair.length == 2)
+        .forEach(
+            pair ->
+                attributes.put(
+                    new String(HexFormat.of().parseHex(pair[0]), UTF_8),
+                    Bytes.of(HexFormat.of().parseHex(pair[1]))));
+    return attributes;
+  }
+
+  @Override
+  public void setAttribute(String path, String name, Bytes value) {
+    String hex = HexFormat.of().formatHex(value.toArray());
+    String what = "setting an attribute of";
+    done(what, path, Scripts.ATTRIBUTES, "set", paths.absolute(path), named(name), hex);
+  }
+
+  @Override
+  public void removeAttribute(String path, String name) {
+    String what = "removing an attribute of";
+    done(what, path, Scripts.ATTRIBUTES, "remove", paths.absolute(path), named(name));
+  }
+
+  private String named(String attribute) {
+    if (attribute.isEmpty() || attribute.indexOf('\0') >= 0) {
+      throw paths.refused("an attribute has no such name");
+    }
+    return attribute;
+  }
+
+  @Override
+  public InputStream exportTree(String path, List<String> excludes) {
+    String absolute = paths.absolute(path);
+    Shell.Following tar =
+        shell.follow(
+            Scripts.PACK,
+            inside.user(),
+            List.of(
+                absolute,
+                Paths.parent(absolute),
+                Paths.leaf(absolute),
+                Patterns.anyOf("./", excludes)),
+            Optional.empty());
+    return new Packed(tar, said -> errors.of("packing", path, said));
+  }
+
+  @Override
+  public TreeSummary importTree(String path, InputStream archive, TreeLimits limits) {
+    String absolute = paths.absolute(path);
+    makeFolder(path, 0755);
+    CheckedArchive checked = new CheckedArchive(archive, limits);
+    return staging.with(
+        path,
+        checked.stream(),
+        staged -> {
+          Shell.Said said = shell.run(Scripts.UNPACK, staged, absolute);
+          if (!said.good()) {
+            staging.drop(staged);
+            throw errors.of("unpacking into", path, said);
+          }
+          heir.ifPresent(one -> one.give(path, absolute));
+          return checked.summary();
+        });
+  }
+
+  private boolean done(String what, String path, String script, String... args) {
+    Shell.Said said = shell.run(script, args);
+    if (!said.good()) {
+      throw errors.of(what, path, said);
+    }
+    return true;
+  }
+
+  private void checked(int mode) {
+    if (mode < 0 || mode > 07777) {
+      throw paths.refused("a mode is 0 to 07777: " + mode);
+    }
+  }
+
+  /** Five digits: fewer leave the set-id bits of a folder as they are. */
+  private static String octal(int mode) {
+    return String.format(Locale.ROOT, "%05o", mode);
+  }
+}

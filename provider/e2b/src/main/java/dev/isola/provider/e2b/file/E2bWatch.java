@@ -1,0 +1,172 @@
+package dev.isola.provider.e2b.file;
+
+import dev.isola.provider.e2b.exec.Inside;
+import dev.isola.provider.e2b.http.Json;
+import dev.isola.provider.e2b.rpc.Frames;
+import dev.isola.provider.e2b.rpc.RpcError;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.FileChange.Kind;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.Watch;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.JsonNode;
+
+/** A watch of envd's. */
+public final class E2bWatch implements Watch {
+  private static final int MOST = 10_000;
+
+  private final Inside inside;
+  private final String folder;
+  private final Frames frames;
+  private final LinkedBlockingQueue<Optional<FileChange>> queue = new LinkedBlockingQueue<>();
+  private volatile boolean closed;
+  private volatile boolean over;
+
+  private E2bWatch(Inside inside, String folder, Frames frames) {
+    this.inside = inside;
+    this.folder = folder;
+    this.frames = frames;
+  }
+
+  /** Watches; returns when every later change is seen. */
+  public static Watch of(Inside inside, String path, boolean recursive) {
+    Errors errors = new Errors(inside);
+    String folder = new Paths(inside).absolute(path).replaceFirst("(?<=.)/+$", "");
+    if (new E2bFiles(inside).stat(folder).type() == FileType.FILE) {
+      throw errors.of(ErrorCode.NOT_A_FOLDER, "watching", path, "it is a file");
+    }
+    Map<String, Object> message =
+        Map.of("path", folder, "recursive", recursive, "includeEntry", true);
+    Optional<Frames> opened = Optional.empty();
+    try {
+      opened =
+          Optional.of(
+              inside.envd().stream(
+                  "filesystem.Filesystem/WatchDir", message, inside.user(), Optional.empty()));
+      JsonNode first = opened.get().next().orElseThrow(() -> new IOException("it ended at once"));
+      if (!first.has("start")) {
+        throw new IOException("it does not begin with a start");
+      }
+    } catch (RpcError e) {
+      opened.ifPresent(Frames::close);
+      ErrorCode code =
+          switch (e.code()) {
+            case "not_found" -> ErrorCode.FILE_NOT_FOUND;
+            case "unimplemented" -> ErrorCode.NOT_IMPLEMENTED;
+            default -> ErrorCode.INVALID_REQUEST;
+          };
+      throw errors.of(code, "watching", path, e.said());
+    } catch (IOException e) {
+      opened.ifPresent(Frames::close);
+      throw inside
+          .fault(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "watching " + path + " failed: " + e.getMessage(),
+              "watch again")
+          .exception(e);
+    }
+    E2bWatch watch = new E2bWatch(inside, folder, opened.get());
+    Thread.ofVirtual().name("e2b-watch").start(watch::follow);
+    return watch;
+  }
+
+  private void follow() {
+    boolean moved = false;
+    try {
+      for (var message = frames.next(); message.isPresent(); message = frames.next()) {
+        JsonNode event = message.get().path("filesystem");
+        if (event.isObject()) {
+          FileChange change = change(event, moved);
+          moved = change.kind() == Kind.MOVED_FROM;
+          if (change.path().equals(folder) && change.kind() == Kind.REMOVED) {
+            break;
+          }
+          tell(change);
+        }
+      }
+    } catch (RpcError | IOException e) {
+      if (!closed && !gone()) {
+        queue.add(Optional.of(new FileChange(Kind.OVERFLOW, folder, true)));
+      }
+    } finally {
+      if (!closed && gone()) {
+        queue.add(Optional.of(new FileChange(Kind.ROOT_GONE, folder, true)));
+      }
+      queue.add(Optional.empty());
+      frames.close();
+    }
+  }
+
+  private boolean gone() {
+    try {
+      return !new E2bFiles(inside).exists(folder);
+    } catch (SandboxException e) {
+      return true;
+    }
+  }
+
+  private void tell(FileChange change) {
+    if (queue.size() < MOST) {
+      queue.add(Optional.of(change));
+    } else if (queue.size() == MOST) {
+      queue.add(Optional.of(new FileChange(Kind.OVERFLOW, folder, true)));
+    }
+  }
+
+  /** envd tells both ends of a move apart by their order only. */
+  private FileChange change(JsonNode event, boolean moved) {
+    String name = Json.text(event, "name").orElse("");
+    String path =
+        name.isEmpty() || name.equals(".") || name.equals(folder)
+            ? folder
+            : Paths.folder(folder) + name;
+    Kind kind =
+        switch (Json.text(event, "type").orElse("")) {
+          case "EVENT_TYPE_CREATE" -> moved ? Kind.MOVED_TO : Kind.CREATED;
+          case "EVENT_TYPE_REMOVE" -> Kind.REMOVED;
+          case "EVENT_TYPE_RENAME" -> Kind.MOVED_FROM;
+          case "EVENT_TYPE_CHMOD" -> Kind.ATTRIBUTES;
+          default -> Kind.MODIFIED;
+        };
+    boolean isFolder = event.path("entry").path("type").asString("").equals("FILE_TYPE_DIRECTORY");
+    return new FileChange(kind, path, isFolder);
+  }
+
+  @Override
+  public Optional<FileChange> next(Duration patience) {
+    if (over || closed) {
+      return Optional.empty();
+    }
+    try {
+      Optional<FileChange> change = queue.poll(patience.toNanos(), TimeUnit.NANOSECONDS);
+      if (change == null) {
+        return Optional.empty();
+      }
+      over = change.isEmpty() || change.get().kind() == Kind.ROOT_GONE;
+      return change;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw inside
+          .fault(ErrorCode.CANCELLED, "waiting for a change was interrupted", "wait again")
+          .exception();
+    }
+  }
+
+  @Override
+  public boolean ended() {
+    return over || closed;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    frames.close();
+  }
+}

@@ -1,0 +1,72 @@
+package dev.isola.provider.e2b.file;
+
+import dev.isola.provider.e2b.exec.Shell;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** An archive while it is made inside. */
+final class Packed extends InputStream {
+  private final Shell.Following tar;
+  private final Function<Shell.Said, SandboxException> failure;
+  private byte[] piece = {};
+  private int at;
+  private boolean ended;
+
+  /** Returns once the archive begins. */
+  Packed(Shell.Following tar, Function<Shell.Said, SandboxException> failure) {
+    this.tar = tar;
+    this.failure = failure;
+    try {
+      more();
+      if (ended && !tar.said().good()) {
+        throw failure.apply(tar.said());
+      }
+    } catch (RuntimeException e) {
+      tar.close();
+      throw e;
+    }
+  }
+
+  private void more() {
+    Optional<byte[]> next = tar.next();
+    piece = next.orElse(new byte[0]);
+    at = 0;
+    ended = next.isEmpty();
+  }
+
+  @Override
+  public int read() throws IOException {
+    byte[] one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  @Override
+  public int read(byte[] to, int offset, int length) throws IOException {
+    try {
+      while (at == piece.length && !ended) {
+        more();
+      }
+    } catch (SandboxException e) {
+      throw new IOException(e.fault().what(), e);
+    }
+    if (at < piece.length) {
+      int count = Math.min(length, piece.length - at);
+      System.arraycopy(piece, at, to, offset, count);
+      at += count;
+      return count;
+    }
+    // 1 says that something changed while it was read, which a copy of what lives has to bear
+    if (tar.said().code() > 1) {
+      throw new IOException(failure.apply(tar.said()).fault().what());
+    }
+    return -1;
+  }
+
+  @Override
+  public void close() {
+    tar.close();
+  }
+}
