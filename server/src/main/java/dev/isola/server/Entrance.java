@@ -5,8 +5,10 @@ import dev.isola.engine.trace.Traces;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.e2b.envd.EnvdRoutes;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.Parameter;
@@ -43,6 +45,14 @@ import org.eclipse.jetty.util.Callback;
  */
 final class Entrance extends Handler.Abstract {
   private static final String NOBODY = "-";
+
+  /** By these E2B's clients name a sandbox and a port of it when the host does not. */
+  private static final String ID_HEADER = "E2b-Sandbox-Id";
+
+  private static final String PORT_HEADER = "E2b-Sandbox-Port";
+
+  /** The largest body that is read though nobody wants it. */
+  private static final int SKIPPED = 64 * 1024;
 
   private final Routes routes;
   private final Gate gate;
@@ -81,6 +91,7 @@ final class Entrance extends Handler.Abstract {
     String key = NOBODY;
     Optional<String> code = Optional.empty();
     Optional<String> sandbox = Optional.empty();
+    Face face = Face.NATIVE;
 
     Visit(String id) {
       this.id = id;
@@ -108,7 +119,7 @@ final class Entrance extends Handler.Abstract {
         callback.succeeded();
       }
     } catch (Exception | LinkageError | StackOverflowError e) {
-      fail(response, callback, visit, e);
+      fail(request, response, callback, visit, e);
     } finally {
       working.remove(worker);
       handover.returned();
@@ -156,13 +167,31 @@ final class Entrance extends Handler.Abstract {
 
   private void serve(Request request, Response response, Visit visit, Handover handover)
       throws Exception {
-    String path = request.getHttpURI().getPath();
-    if (preview(request, response, path, visit, handover)) {
+    visit.face = request.getHeaders().contains(Credentials.E2B_HEADER) ? Face.E2B : Face.NATIVE;
+    String sent = request.getHttpURI().getPath();
+    List<String> hosts = values(request, "Host");
+    Optional<Gate.PreviewHost> addressed =
+        gate.preview(hosts)
+            .or(() -> gate.named(hosts, header(request, ID_HEADER), header(request, PORT_HEADER)));
+    boolean envd = addressed.filter(Gate.PreviewHost::isEnvd).isPresent();
+    if (addressed.isPresent() && request.getHeaders().contains(ID_HEADER)) {
+      visit.face = Face.ENVD;
+    }
+    if (!envd && preview(request, response, sent, addressed, visit, handover)) {
       return;
     }
-    gate.check(values(request, "Host"), values(request, "Origin"));
-    Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
+    String path = sent;
+    if (envd) {
+      visit.face = Face.ENVD;
+      path = EnvdRoutes.PREFIX + addressed.get().sandbox() + sent;
+      addressed.get().check(values(request, "Origin"));
+    } else {
+      gate.check(hosts, values(request, "Origin"));
+    }
+    String known = path;
+    Routes.Match match = routes.find(request.getMethod(), known).orElseThrow(() -> noRoute(known));
     Route route = match.route();
+    visit.face = route.face();
     visit.route = route.template();
     visit.action = route.name();
     visit.sandbox =
@@ -209,6 +238,7 @@ final class Entrance extends Handler.Abstract {
                 match.path(),
                 query,
                 body,
+                Content.Source.asInputStream(request),
                 () -> ending,
                 handover,
                 Optional.empty(),
@@ -220,11 +250,15 @@ final class Entrance extends Handler.Abstract {
    * come in is decided there: a sandbox that somebody opened is open to everybody.
    */
   private boolean preview(
-      Request request, Response response, String path, Visit visit, Handover handover)
+      Request request,
+      Response response,
+      String path,
+      Optional<Gate.PreviewHost> host,
+      Visit visit,
+      Handover handover)
       throws Exception {
     List<String> hosts = values(request, "Host");
     List<String> origins = values(request, "Origin");
-    Optional<Gate.PreviewHost> host = gate.preview(hosts);
     String whole = host.map(one -> Previews.prefix(one.sandbox(), one.port()) + path).orElse(path);
     Optional<Routes.Match> match = routes.foreign(request.getMethod(), whole);
     if (host.isPresent() && match.isEmpty()) {
@@ -259,6 +293,7 @@ final class Entrance extends Handler.Abstract {
                 parts,
                 Map.of(),
                 Map.of(),
+                Content.Source.asInputStream(request),
                 () -> ending,
                 handover,
                 Optional.of(seen),
@@ -273,16 +308,12 @@ final class Entrance extends Handler.Abstract {
       return Optional.empty();
     }
     Scope needed = route.scope().get();
-    Credentials shown =
-        new Credentials(
-            values(request, "Authorization"),
-            values(request, Credentials.TOKEN_HEADER),
-            Credentials.protocols(values(request, "Sec-WebSocket-Protocol")));
+    Credentials shown = Credentials.of(route.face(), header -> values(request, header));
     String remote = Request.getRemoteAddr(request);
     if (!shown.isEmpty()) {
       turnstile.address(remote);
     }
-    Optional<ApiKey> key = shown.key(keys, Optional.ofNullable(path.get("id")));
+    Optional<ApiKey> key = shown.key(keys, Optional.ofNullable(path.get("id")), route.face());
     if (key.isEmpty()) {
       if (!shown.isEmpty()) {
         turnstile.failed(remote);
@@ -343,6 +374,10 @@ final class Entrance extends Handler.Abstract {
         .toList();
   }
 
+  private static Optional<String> header(Request request, String name) {
+    return Optional.ofNullable(request.getHeaders().get(name));
+  }
+
   private static Map<String, String> headers(Request request, Route route) {
     Map<String, String> headers = new HashMap<>();
     for (Parameter parameter : route.parameters()) {
@@ -354,7 +389,8 @@ final class Entrance extends Handler.Abstract {
     return headers;
   }
 
-  private void fail(Response response, Callback callback, Visit visit, Throwable thrown) {
+  private void fail(
+      Request request, Response response, Callback callback, Visit visit, Throwable thrown) {
     boolean clientLeft = thrown instanceof IOException;
     if (!clientLeft
         && !(thrown instanceof SandboxException known && known.category() != Category.BUG)) {
@@ -367,19 +403,21 @@ final class Entrance extends Handler.Abstract {
     }
     try {
       Thread.interrupted(); // the answer is still to be written
+      if (!clientLeft) {
+        skip(request);
+      }
       response.reset();
       response.getHeaders().put("X-Request-Id", visit.id);
       response.getHeaders().put("Cache-Control", "no-store");
-      Problem problem =
+      Fault fault =
           clientLeft
-              ? Problem.of(
-                  Fault.of(
-                      ErrorCode.INVALID_REQUEST,
-                      "the body was cut off",
-                      "send all of it, at least a little every 30 s"),
-                  visit.id)
-              : Problem.of(thrown, visit.id);
-      visit.code = Optional.of(String.valueOf(problem.body().get("code")));
+              ? Fault.of(
+                  ErrorCode.INVALID_REQUEST,
+                  "the body was cut off",
+                  "send all of it, at least a little every 30 s")
+              : Problem.fault(thrown);
+      Voice problem = Voice.of(visit.face, fault, visit.id, visit.sandbox);
+      visit.code = Optional.of(problem.code());
       if (thrown instanceof SandboxException known
           && known.fault().context().containsKey(Turnstile.RETRY_AFTER)) {
         response
@@ -390,10 +428,17 @@ final class Entrance extends Handler.Abstract {
         response.getHeaders().put("WWW-Authenticate", "Bearer");
       }
       byte[] text = JsonText.of(problem.body());
-      JettyExchange.whole(response, problem.status(), Problem.MEDIA_TYPE, text);
+      JettyExchange.whole(response, problem.status(), problem.mediaType(), text);
       callback.succeeded();
     } catch (IOException | RuntimeException e) {
       callback.failed(e); // nobody is there to be told
+    }
+  }
+
+  /** Reads what is left of a small body: who still sends would not see the answer. */
+  private static void skip(Request request) throws IOException {
+    if (request.getLength() > 0 && request.getLength() <= SKIPPED) {
+      Content.Source.asInputStream(request).readNBytes(SKIPPED);
     }
   }
 

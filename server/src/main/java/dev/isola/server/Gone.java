@@ -16,7 +16,8 @@ import org.eclipse.jetty.util.Callback;
  *
  * <p>A client that has shut down its sending half looks the same as one that is gone, and counts as
  * gone. One that sends its next request already is still there; what was read of that cannot be
- * given back, so the connection ends with this answer and the client sends it again.
+ * given back, so the connection ends with this answer and the client sends it again. Once an answer
+ * has begun nobody may do that.
  */
 final class Gone implements Exchange.Watched, Callback {
   private final AbstractEndPoint endPoint;
@@ -59,6 +60,8 @@ final class Gone implements Exchange.Watched, Callback {
       leave();
     } else if (read == 0) {
       endPoint.tryFillInterested(this);
+    } else if (response.isCommitted()) {
+      leave(); // it is too late to say so, and the rest would be taken for another request
     } else {
       watching = false;
       response.getHeaders().put("Connection", "close");

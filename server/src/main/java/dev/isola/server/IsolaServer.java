@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.ConnectionFactory;
+import org.eclipse.jetty.server.DetectorConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
@@ -125,14 +126,14 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   private static ConnectionFactory[] protocols(Options options, HttpConnectionFactory http) {
-    return options
-        .tls()
-        .map(
-            tls ->
-                new ConnectionFactory[] {
-                  new SslConnectionFactory(tls.factory(), http.getProtocol()), http
-                })
-        .orElseGet(() -> new ConnectionFactory[] {http});
+    if (options.tls().isEmpty()) {
+      return new ConnectionFactory[] {http};
+    }
+    Tls tls = options.tls().get();
+    SslConnectionFactory secure = new SslConnectionFactory(tls.factory(), http.getProtocol());
+    return new ConnectionFactory[] {
+      tls.plainToo() ? new DetectorConnectionFactory(secure) : secure, http
+    };
   }
 
   private void start(Address address) {

@@ -19,10 +19,12 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpException;
+import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.Content;
@@ -42,6 +44,7 @@ record JettyExchange(
     Map<String, String> paths,
     Map<String, List<String>> queries,
     Map<String, Object> body,
+    InputStream content,
     BooleanSupplier end,
     Handover handover,
     Optional<Seen> seen,
@@ -87,13 +90,25 @@ record JettyExchange(
   }
 
   @Override
-  public InputStream content() {
-    return Content.Source.asInputStream(request);
+  public Map<String, String> headersAfter(String prefix) {
+    Map<String, String> found = new TreeMap<>();
+    for (HttpField field : request.getHeaders()) {
+      String name = field.getLowerCaseName();
+      if (name.startsWith(prefix) && field.getValue() != null) {
+        found.put(name.substring(prefix.length()), field.getValue());
+      }
+    }
+    return found;
   }
 
   @Override
-  public void json(int status, Map<String, ?> answer) throws IOException {
+  public void json(int status, Object answer) throws IOException {
     whole(response, status, "application/json", JsonText.of(answer));
+  }
+
+  @Override
+  public void adding(String header, String value) {
+    response.getHeaders().put(header, value);
   }
 
   @Override

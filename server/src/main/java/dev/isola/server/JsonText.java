@@ -35,6 +35,7 @@ public final class JsonText {
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .build();
   private static final TypeReference<Object> ANYTHING = new TypeReference<>() {};
+  private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
 
   private JsonText() {}
 
@@ -42,13 +43,15 @@ public final class JsonText {
     return JSON.writeValueAsBytes(value);
   }
 
+  /** Reads an object that we wrote. */
+  public static Map<String, Object> object(String text) {
+    return JSON.readValue(text, OBJECT);
+  }
+
   /** Reads a body and refuses it with everything that is wrong with it. */
   static Map<String, Object> read(InputStream in, Route.Body.Json wanted, List<Violation> problems)
       throws IOException {
-    byte[] bytes = bytes(in);
-    if (bytes.length > LARGEST) {
-      throw refused("the body is larger than " + LARGEST + " bytes", "send large content as files");
-    }
+    byte[] bytes = bytes(in, LARGEST);
     Object value = bytes.length == 0 && !wanted.required() ? Map.of() : parsed(bytes);
     wanted.shape().check("", value, problems);
     if (!problems.isEmpty()) {
@@ -65,17 +68,28 @@ public final class JsonText {
     return body;
   }
 
-  /** Reads a little more than may be; a body that trickles in is not waited for. */
-  private static byte[] bytes(InputStream in) throws IOException {
+  /** Reads an object whose fields nobody described. */
+  public static Map<?, ?> object(byte[] bytes) {
+    if (parsed(bytes) instanceof Map<?, ?> map) {
+      return map;
+    }
+    throw refused("the body is not an object", "send a JSON object");
+  }
+
+  /** Reads a body of at most so many bytes; one that trickles in is not waited for. */
+  public static byte[] bytes(InputStream in, int most) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     byte[] buffer = new byte[8192];
     long begun = System.nanoTime();
-    for (int read = in.read(buffer); read >= 0 && all.size() <= LARGEST; read = in.read(buffer)) {
+    for (int read = in.read(buffer); read >= 0 && all.size() <= most; read = in.read(buffer)) {
       all.write(buffer, 0, read);
       if (System.nanoTime() - begun > PATIENCE.toNanos()) {
         throw refused(
             "the body took longer than " + PATIENCE.toSeconds() + " s", "send it in one go");
       }
+    }
+    if (all.size() > most) {
+      throw refused("the body is larger than " + most + " bytes", "send large content as files");
     }
     return all.toByteArray();
   }

@@ -15,14 +15,16 @@ public record Problem(int status, Map<String, Object> body) {
 
   /** Returns what a caller is told. Of what nobody foresaw it is told nothing but where to look. */
   public static Problem of(Throwable thrown, String requestId) {
+    return of(fault(thrown), requestId);
+  }
+
+  static Fault fault(Throwable thrown) {
     return thrown instanceof SandboxException known
-        ? of(known.fault(), requestId)
-        : of(
-            Fault.of(
-                ErrorCode.INTERNAL,
-                "something went wrong in Isola",
-                "report it with the request id; the server's log has the rest"),
-            requestId);
+        ? known.fault()
+        : Fault.of(
+            ErrorCode.INTERNAL,
+            "something went wrong in Isola",
+            "report it with the request id; the server's log has the rest");
   }
 
   static Problem of(Fault fault, String requestId) {

@@ -29,9 +29,20 @@ public final class Tls {
       Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
 
   private final KeyStore store;
+  private final boolean plainToo;
 
-  private Tls(KeyStore store) {
+  private Tls(KeyStore store, boolean plainToo) {
     this.store = store;
+    this.plainToo = plainToo;
+  }
+
+  /** Lets who speaks plain HTTP come in by the same port; the first byte tells them apart. */
+  public Tls orPlain(boolean allowed) {
+    return new Tls(store, allowed);
+  }
+
+  boolean plainToo() {
+    return plainToo;
   }
 
   /**
@@ -48,7 +59,7 @@ public final class Tls {
       throw refused("server.tls.cert and server.tls.key go together", "set both, or neither", null);
     }
     Certificate[] chain = chain(certificate.get());
-    return Optional.of(new Tls(store(chain, key(key.get(), chain[0]), key.get())));
+    return Optional.of(new Tls(store(chain, key(key.get(), chain[0]), key.get()), false));
   }
 
   private static Certificate[] chain(Path file) {

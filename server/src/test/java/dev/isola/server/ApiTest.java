@@ -93,6 +93,38 @@ class ApiTest {
   }
 
   @Test
+  void forksFilesAndRefusesMemoryByName() throws IOException {
+    String fork = "/api/v1/sandboxes/" + sandbox() + "/fork";
+    for (String body : List.of("{}", "{\"kind\":\"filesystem\"}")) {
+      Client.Answer forked = client.post(fork, body);
+      assertThat(forked.status()).as(forked.text()).isEqualTo(200);
+      assertThat(forked.json()).containsEntry("kind", "filesystem");
+      assertThat(forked.list("forks")).singleElement().matches(one -> one.containsKey("sandbox"));
+    }
+    List<String> before = ids();
+    Client.Answer refused = client.post(fork, "{\"count\":2,\"kind\":\"memory\"}");
+    assertThat(refused.status()).as(refused.text()).isEqualTo(501);
+    assertThat(refused.field("code")).isEqualTo("NOT_IMPLEMENTED");
+    assertThat(refused.field("detail")).contains("cannot be forked: provider memory");
+    assertThat(refused.field("remedy")).contains("kind filesystem");
+    assertThat(before).as("none was made").containsAll(ids());
+    assertThat(client.post(fork, "{\"kind\":\"soul\"}").status()).isEqualTo(400);
+  }
+
+  private List<String> ids() throws IOException {
+    return client.get("/api/v1/sandboxes?limit=1000").list("sandboxes").stream()
+        .map(one -> String.valueOf(one.get("id")))
+        .toList();
+  }
+
+  @Test
+  void saysWhichForksAProviderCan() throws IOException {
+    assertThat(client.get("/api/v1/providers").list("providers"))
+        .singleElement()
+        .satisfies(one -> assertThat(one.get("forks")).isEqualTo(List.of("filesystem")));
+  }
+
+  @Test
   void runsAShellAndAProgram() throws IOException {
     String id = sandbox();
     Map<String, Object> shell =

@@ -9,6 +9,7 @@ import dev.isola.engine.config.Sources;
 import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.Registry;
+import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.server.api.Api;
 import dev.isola.server.api.Images;
@@ -16,10 +17,13 @@ import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.e2b.E2bSettings;
+import dev.isola.server.e2b.Keep;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.spec.NetworkMode;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
@@ -39,6 +43,11 @@ import java.util.function.Function;
 
 /** A server on a free port, with a real engine on SQLite and the memory provider. */
 final class ServerHouse implements AutoCloseable {
+  private static final InstanceId INSTANCE = new InstanceId("house");
+
+  /** What is older was left by tests that were killed. */
+  private static final Duration LONGEST_TEST = Duration.ofHours(2);
+
   final Ledger ledger;
   final Registry registry;
   final HealthMonitor health;
@@ -98,6 +107,7 @@ final class ServerHouse implements AutoCloseable {
     flags.add(new FlagValue("--set", "allow_process", "true"));
     settings.forEach((key, value) -> flags.add(new FlagValue("--set", key, value)));
     InstantSource clock = InstantSource.system();
+    ControlGroups.ofThisMachine().removeEmpty(INSTANCE, LONGEST_TEST);
     Config config =
         ConfigReader.read(
                 new Sources(
@@ -112,7 +122,7 @@ final class ServerHouse implements AutoCloseable {
         Registry.open(
             List.of(factory),
             config.providers(),
-            name -> new ProviderContext(new InstanceId("house"), made(folder, name), clock),
+            name -> new ProviderContext(INSTANCE, made(folder, name), clock),
             clock,
             log);
     health =
@@ -126,7 +136,10 @@ final class ServerHouse implements AutoCloseable {
         Api.routes(
             serving,
             keys,
-            factory.name(),
+            new E2bSettings(
+                factory.name(),
+                NetworkMode.NONE,
+                Optional.of(new Keep(ledger.settings(), folder.resolve("e2b")))),
             "test",
             () -> {
               looked.incrementAndGet();

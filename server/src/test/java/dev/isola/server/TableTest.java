@@ -50,7 +50,7 @@ class TableTest {
   }
 
   List<Route> routes() {
-    return house.routes.all();
+    return house.routes.ours();
   }
 
   private String sandbox() throws IOException {

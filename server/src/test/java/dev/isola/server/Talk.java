@@ -23,6 +23,9 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
   private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
 
+  /** In place of a code: the connection broke. */
+  static final int CUT_OFF = 0;
+
   /** Nothing more comes. */
   private record Ended(int code) {}
 
@@ -157,7 +160,7 @@ final class Talk implements WebSocket.Listener, AutoCloseable {
 
   @Override
   public void onError(WebSocket from, Throwable error) {
-    arrived.add(new Ended(0));
+    arrived.add(new Ended(CUT_OFF));
   }
 
   @Override

@@ -233,7 +233,8 @@ class TerminalTest {
     try (Talk talk = Talk.open(client, execution + "/terminal")) {
       talk.text();
       var _ = talk.socket().sendBinary(ByteBuffer.allocate(70_000), true);
-      assertThat(talk.closed()).isEqualTo(1009);
+      // Nobody reads the rest of such a frame: one who still sends it may be cut off unheard.
+      assertThat(talk.closed()).isIn(1009, Talk.CUT_OFF);
     }
     try (Talk talk = Talk.open(client, execution + "/terminal")) {
       talk.text();
@@ -246,14 +247,17 @@ class TerminalTest {
 
   @Test
   void aTerminalAndAStreamLoseNothingWhenTheServerIsStartedAgain() throws Exception {
+    // A third before, a third meanwhile, a third afterwards: it goes on when it is told to.
     String command =
-        "stty -echo raw; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); [ $i -eq 1000 ] && sleep 1; echo line $i of many; done; read a";
+        "stty -echo raw; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i of many;"
+            + " [ $((i%1000)) -gt 0 ] || read a; done";
     String execution = start(command);
     Talk first = Talk.open(client, execution + "/terminal");
     first.until("line 100 of many");
     StringBuilder events = new StringBuilder();
-    long at = followed(events, execution, 0, 5);
+    long at = followed(events, execution, 0, 1);
 
+    client.send("POST", execution + "/stdin", Map.of(), "\n".getBytes(UTF_8));
     house.server.close(Duration.ofSeconds(10));
     assertThat(first.closed()).isEqualTo(1001);
     first.close();
@@ -263,6 +267,7 @@ class TerminalTest {
 
     StringBuilder whole = new StringBuilder(first.seen());
     try (Talk again = Talk.open(client, execution + "/terminal?offset=" + first.offset())) {
+      again.type("\n");
       again.until("line 3000 of many\n");
       whole.append(again.seen());
     }

@@ -83,7 +83,13 @@ class TlsTest {
   }
 
   private ServerHouse house(Made made) {
-    Optional<Tls> tls = Tls.of(Optional.of(made.certificate()), Optional.of(made.key()));
+    return house(made, false);
+  }
+
+  private ServerHouse house(Made made, boolean orPlain) {
+    Optional<Tls> tls =
+        Tls.of(Optional.of(made.certificate()), Optional.of(made.key()))
+            .map(one -> one.orPlain(orPlain));
     return new ServerHouse(
         folder.resolve("house"),
         Duration.ofSeconds(30),
@@ -135,6 +141,16 @@ class TlsTest {
       try (var files = Files.walk(folder.resolve("house"))) {
         files.sorted((a, b) -> b.compareTo(a)).forEach(path -> path.toFile().delete());
       }
+    }
+  }
+
+  @Test
+  void plainHttpComesInByTheSamePortWhereThatIsAllowed() throws Exception {
+    Made made = make("EC");
+    try (ServerHouse house = house(made, true);
+        SSLSocket socket = connect(made.trusting(), house.server.port())) {
+      assertThat(ask(socket, request(house, "GET", "/healthz", "")).status()).isEqualTo(200);
+      assertThat(house.client().get("/healthz").status()).isEqualTo(200);
     }
   }
 

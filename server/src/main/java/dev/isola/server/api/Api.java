@@ -2,6 +2,8 @@ package dev.isola.server.api;
 
 import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.e2b.E2b;
+import dev.isola.server.e2b.E2bSettings;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
 import java.util.List;
@@ -19,11 +21,11 @@ public final class Api {
    */
   public static Routes routes(
       Serving serving, ApiKeys keys, String standardProvider, String version) {
-    return routes(serving, keys, standardProvider, version, List::of, Images.NONE);
+    return routes(serving, keys, E2bSettings.of(standardProvider), version, List::of, Images.NONE);
   }
 
   /**
-   * @param standardProvider for orders that name none
+   * @param settings whom orders go to that name no provider, and what E2B's clients do not say
    * @param version of this Isola
    * @param machine looks at what this machine has and lacks, besides providers
    * @param images what sandboxes start from
@@ -31,7 +33,7 @@ public final class Api {
   public static Routes routes(
       Serving serving,
       ApiKeys keys,
-      String standardProvider,
+      E2bSettings settings,
       String version,
       Supplier<List<SetupStep>> machine,
       Images images) {
@@ -41,7 +43,7 @@ public final class Api {
                 new SystemRoutes(serving, table::get, version).routes(),
                 new DocsRoutes().routes(),
                 new SetupRoutes(serving, machine).routes(),
-                new SandboxRoutes(serving, standardProvider).routes(),
+                new SandboxRoutes(serving, settings.provider()).routes(),
                 new ExecRoutes(serving).routes(),
                 new ExecutionRoutes(serving).routes(),
                 new FileRoutes(serving).routes(),
@@ -58,6 +60,7 @@ public final class Api {
             .flatMap(List::stream)
             .toList();
     table.set(all);
-    return new Routes(all);
+    List<Route> compatible = E2b.routes(serving, keys, settings, images);
+    return new Routes(Stream.concat(all.stream(), compatible.stream()).toList());
   }
 }

@@ -13,17 +13,19 @@ import java.util.regex.Pattern;
  * @param first empty for the last {@code last} bytes
  * @param last empty for up to the end
  */
-record ByteRange(Optional<Long> first, Optional<Long> last) {
+public record ByteRange(Optional<Long> first, Optional<Long> last) {
   private static final Pattern FORM = Pattern.compile("bytes=([0-9]{0,18})-([0-9]{0,18})");
 
   /** A range of a file whose size is known. */
-  record Part(long first, long length, long size) {
-    String header() {
+  public record Part(long first, long length, long size) {
+    /** Returns what Content-Range says of it. */
+    public String header() {
       return "bytes " + first + "-" + (first + length - 1) + "/" + size;
     }
   }
 
-  static Optional<ByteRange> of(Optional<String> header) {
+  /** Reads the header Range. */
+  public static Optional<ByteRange> of(Optional<String> header) {
     if (header.isEmpty()) {
       return Optional.empty();
     }
@@ -38,7 +40,8 @@ record ByteRange(Optional<Long> first, Optional<Long> last) {
     return digits.isEmpty() ? Optional.empty() : Optional.of(Long.parseLong(digits));
   }
 
-  Part within(long size) {
+  /** Returns the range of a file of that size. */
+  public Part within(long size) {
     long from = first.orElseGet(() -> Math.max(0, size - last.orElse(0L)));
     long to = first.isEmpty() ? size - 1 : Math.min(last.orElse(Long.MAX_VALUE), size - 1);
     if (from > to) {

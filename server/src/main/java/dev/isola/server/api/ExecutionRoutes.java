@@ -28,7 +28,6 @@ import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -296,46 +295,9 @@ record ExecutionRoutes(Serving serving) {
   private void stdin(Exchange exchange) throws IOException {
     boolean close = exchange.query("close").map(Boolean::parseBoolean).orElse(false);
     try (Execution execution = attached(exchange)) {
-      // A command that is attached to is held back unless its output is read.
-      Thread reader = Thread.ofVirtual().name("isola-drain").start(() -> drain(execution));
-      try {
-        OutputStream in = execution.stdin();
-        copy(exchange, in);
-        in.flush();
-        if (close) {
-          in.close();
-        }
-      } finally {
-        reader.interrupt();
-      }
+      Feeding.feed(execution, exchange.content(), close);
     }
     exchange.empty();
-  }
-
-  private static void drain(Execution execution) {
-    try {
-      while (execution.read().isPresent()) {
-        // Whoever wants it follows it.
-      }
-    } catch (SandboxException e) {
-      // The input was written, or cannot be: whoever writes it finds out.
-    }
-  }
-
-  private static void copy(Exchange exchange, OutputStream in) throws IOException {
-    byte[] buffer = new byte[16 * 1024];
-    var content = exchange.content();
-    for (int read = content.read(buffer); read >= 0; read = content.read(buffer)) {
-      try {
-        in.write(buffer, 0, read);
-      } catch (IOException e) {
-        throw Fault.of(
-                ErrorCode.ILLEGAL_STATE,
-                "the execution takes no input: it has ended or closed it",
-                "look at how it ended")
-            .exception(e);
-      }
-    }
   }
 
   private void output(Exchange exchange) throws IOException {
@@ -347,9 +309,9 @@ record ExecutionRoutes(Serving serving) {
             .map(Long::parseLong)
             .orElse(0L);
     refuseBehindTheEnd(offset, info);
-    try (OutputFeed feed =
-        OutputFeed.of(attaching(exchange).attach(info.id(), offset), exchange::ending)) {
-      feed.follow(exchange, offset);
+    Execution execution = attaching(exchange).attach(info.id(), offset);
+    try (OutputFeed feed = OutputFeed.of(execution)) {
+      new OutputEvents(execution, feed).follow(exchange, offset);
     }
   }
 

@@ -18,7 +18,6 @@ import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
@@ -32,7 +31,6 @@ import java.util.stream.Stream;
 record FileRoutes(Serving serving) {
   static final String TEMPLATE = "/api/v1/sandboxes/{id}/files";
   private static final String BYTES = "application/octet-stream";
-  private static final int BUFFER = 64 * 1024;
   private static final int USUAL_LIST = 10_000;
   static final Parameter PATH = Parameter.query("path", Shapes.PATH, "inside the sandbox").needed();
   private static final Parameter LIMIT =
@@ -179,7 +177,7 @@ record FileRoutes(Serving serving) {
         ByteRange.Part part = range.get().within(info.size());
         headers.put("Content-Range", part.header());
         headers.put("Content-Length", Long.toString(part.length()));
-        send(
+        FileAnswer.send(
             exchange,
             206,
             BYTES,
@@ -188,22 +186,7 @@ record FileRoutes(Serving serving) {
         return;
       }
     }
-    send(exchange, 200, BYTES, files.read(path, ReadRange.ALL), headers);
-  }
-
-  static void send(
-      Exchange exchange, int status, String type, InputStream content, Map<String, String> headers)
-      throws IOException {
-    try (content) {
-      byte[] buffer = new byte[BUFFER];
-      // What cannot be read at all is an error, not half an answer.
-      int read = content.read(buffer);
-      try (OutputStream out = exchange.begin(status, type, headers)) {
-        for (; read >= 0; read = content.read(buffer)) {
-          out.write(buffer, 0, read);
-        }
-      }
-    }
+    FileAnswer.send(exchange, 200, BYTES, files.read(path, ReadRange.ALL), headers);
   }
 
   private void write(Exchange exchange) throws IOException {

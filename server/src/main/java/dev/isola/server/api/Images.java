@@ -13,6 +13,9 @@ import java.util.function.Consumer;
 /** What sandboxes of this installation start from. What cannot be done is a SandboxException. */
 public interface Images {
 
+  /** The image that a server can make by itself. */
+  String BASE = "base";
+
   /** Where nobody keeps images. */
   Images NONE =
       new Images() {
@@ -37,6 +40,11 @@ public interface Images {
 
         @Override
         public Stored pull(String name, String source, boolean replace, Consumer<String> progress) {
+          throw absent();
+        }
+
+        @Override
+        public Stored base(Consumer<String> progress) {
           throw absent();
         }
 
@@ -79,6 +87,13 @@ public interface Images {
    * @param progress is told in a few words what is being done, on any thread
    */
   Stored pull(String name, String source, boolean replace, Consumer<String> progress);
+
+  /**
+   * Makes the image {@value #BASE}, which needs nothing but this machine's packages.
+   *
+   * @param progress as with {@link #pull}
+   */
+  Stored base(Consumer<String> progress);
 
   void remove(String name);
 }

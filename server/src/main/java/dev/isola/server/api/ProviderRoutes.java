@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.engine.Standing;
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.server.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
@@ -48,6 +49,10 @@ record ProviderRoutes(Serving serving) {
                             Field.of("summary", Shapes.TEXT, "in a sentence"),
                             Field.of(
                                 "capabilities", new Shape.ListOf(Shapes.WORD, 100), "what it can"),
+                            Field.of(
+                                "forks",
+                                new Shape.ListOf(Shapes.WORD, 10),
+                                "kinds of forks: filesystem"),
                             Field.of(
                                 "enforcedLimits", new Shape.ListOf(Shapes.WORD, 100), "of a spec"),
                             Field.of("networks", new Shape.ListOf(Shapes.WORD, 10), "modes"),
@@ -129,6 +134,7 @@ record ProviderRoutes(Serving serving) {
     json.put("summary", info.summary());
     json.put(
         "capabilities", info.capabilities().stream().map(Capability::nameOf).sorted().toList());
+    json.put("forks", ForkKind.of(info).stream().map(ForkKind::word).toList());
     json.put("enforcedLimits", Answers.words(info.support().enforcedLimits()));
     json.put("networks", Answers.words(info.support().networkModes()));
     json.put("volumes", Answers.words(info.support().volumeTypes()));

@@ -100,8 +100,10 @@ final class Shapes {
     properties.put("ttlSeconds", number);
     properties.put("lingerSeconds", number);
     properties.put("autoResume", Map.of("type", "boolean"));
-    properties.put(
-        "whenIdle", Map.of("type", "string", "enum", List.of("destroy", "pause", "stop")));
+    Map<String, Object> over =
+        Map.of("type", "string", "enum", List.of("destroy", "pause", "stop", "snapshot"));
+    properties.put("whenIdle", over);
+    properties.put("whenExpired", over);
     properties.put("resources", object);
     properties.put("network", object);
     properties.put("containerType", text);

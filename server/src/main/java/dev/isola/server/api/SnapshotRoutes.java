@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.SnapshotOrder;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Snapshots: taken, listed, compared, removed; forks. One is restored by naming it as an image. */
@@ -34,6 +36,9 @@ record SnapshotRoutes(Serving serving) {
   private static final int MOST_PATTERNS = 256;
   private static final Shape PATTERNS = new Shape.ListOf(Shapes.PATH, MOST_PATTERNS);
   private static final Shape PATHS = new Shape.ListOf(Shapes.PATH, Integer.MAX_VALUE);
+
+  private static final Shape KINDS =
+      new Shape.Choice(Stream.of(ForkKind.values()).map(ForkKind::word).toList());
 
   private static final Parameter SNAPSHOT =
       Parameter.path("snapshot", new Shape.Filled(40), "the snapshot's id");
@@ -100,18 +105,28 @@ record SnapshotRoutes(Serving serving) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.of("count", new Shape.Whole(1, Forks.MOST), "how many; one")),
+                        Field.of("count", new Shape.Whole(1, Forks.MOST), "how many; one"),
+                        Field.of(
+                            "kind",
+                            KINDS,
+                            "filesystem, and processes begin anew; memory is refused: no provider"
+                                + " can")),
                     false))
             .answers(
                 Answer.json(
                     200,
                     new Shape.Obj(
-                        Field.needed("kind", Shapes.WORD, "filesystem: processes begin anew"),
+                        Field.needed("kind", KINDS, "filesystem: processes begin anew"),
                         Field.needed(
                             "forks",
                             new Shape.ListOf(
                                 new Shape.Obj(
                                     Field.of("sandbox", Shapes.SANDBOX, "when it was made"),
+                                    Field.of(
+                                        "by",
+                                        Shapes.WORD,
+                                        "how its files came: mount when they are shared,"
+                                            + " restore when they were copied"),
                                     Field.of("error", ERROR, "when not")),
                                 Forks.MOST),
                             "as many as were asked for"))))
@@ -202,16 +217,21 @@ record SnapshotRoutes(Serving serving) {
 
   private void fork(Exchange exchange) throws IOException {
     int count = exchange.body().get("count") instanceof Number number ? number.intValue() : 1;
+    ForkKind kind =
+        exchange.body().get("kind") instanceof String word
+            ? ForkKind.valueOf(word.toUpperCase(Locale.ROOT))
+            : ForkKind.FILESYSTEM;
     List<Map<String, Object>> forks =
-        serving.engine().fork(SandboxRoutes.id(exchange), count).stream()
+        serving.engine().fork(SandboxRoutes.id(exchange), count, kind).stream()
             .map(SnapshotRoutes::fork)
             .toList();
-    exchange.json(200, Map.of("kind", "filesystem", "forks", forks));
+    exchange.json(200, Map.of("kind", kind.word(), "forks", forks));
   }
 
   private static Map<String, Object> fork(Forked fork) {
     return switch (fork) {
-      case Forked.Made(var entry) -> Map.of("sandbox", Answers.sandbox(entry));
+      case Forked.Made(var entry, var by) ->
+          Map.of("sandbox", Answers.sandbox(entry), "by", by.name().toLowerCase(Locale.ROOT));
       case Forked.Failed(var why) ->
           Map.of(
               "error",

@@ -95,7 +95,7 @@ record TreeRoutes(Serving serving) {
         exchange.query("measure").equals(Optional.of("true"))
             ? measured(files, path(exchange))
             : Map.of();
-    FileRoutes.send(
+    FileAnswer.send(
         exchange, 200, TAR, files.exportTree(path(exchange), exchange.queries("exclude")), headers);
   }
 

@@ -21,6 +21,9 @@ public final class Gate {
 
   private static final Pattern PREVIEW = Pattern.compile("([0-9]{1,5})-([a-z0-9]{1,32})\\.(.+)");
 
+  /** The port by which E2B's clients mean files and processes and no port at all. */
+  public static final int ENVD_PORT = 49_983;
+
   private final Set<String> names = new HashSet<>(LOOPBACK);
   private final Set<String> domains = new HashSet<>(Set.of("localhost"));
 
@@ -29,7 +32,9 @@ public final class Gate {
    */
   public Gate(Collection<String> domains) {
     domains.forEach(domain -> this.domains.add(domain.toLowerCase(Locale.ROOT)));
-    names.addAll(this.domains);
+    for (String domain : this.domains) {
+      names.addAll(List.of(domain, "api." + domain, "sandbox." + domain)); // as E2B's clients say
+    }
   }
 
   /** Returns the domain, with its port, that previews have at a server that is called so. */
@@ -77,10 +82,39 @@ public final class Gate {
    * @param host with the port of this server, where it was sent
    */
   public record PreviewHost(String host, int port, String sandbox) {
+    /** Tells whether the sandbox's own files and processes are meant. */
+    public boolean isEnvd() {
+      return port == ENVD_PORT;
+    }
+
+    /** Refuses pages of another origin. */
+    public void check(List<String> origins) {
+      if (isForeign(origins)) {
+        throw refused("Origin", "pages of another origin may not call this sandbox");
+      }
+    }
+
     /** Tells whether the page that asks came from this very host. */
     public boolean isForeign(List<String> origins) {
       return origins.stream().anyMatch(origin -> !Gate.host(origin).equals(Optional.of(host)));
     }
+  }
+
+  /**
+   * Reads what headers of E2B's clients name: a sandbox, and a port of it.
+   *
+   * @param port empty for that of the files and processes
+   */
+  public Optional<PreviewHost> named(
+      List<String> hosts, Optional<String> sandbox, Optional<String> port) {
+    boolean ours = hosts.size() == 1 && name(hosts.getFirst()).filter(names::contains).isPresent();
+    String number = port.orElse(Integer.toString(ENVD_PORT));
+    return sandbox
+        .filter(id -> ours && id.matches("[a-z0-9]{1,32}") && number.matches("[0-9]{1,5}"))
+        .map(
+            id ->
+                new PreviewHost(
+                    hosts.getFirst().toLowerCase(Locale.ROOT), Integer.parseInt(number), id));
   }
 
   /**

@@ -9,6 +9,9 @@ import java.util.function.Predicate;
 public final class PublicPorts {
   private static final String SCOPE = "public-port";
 
+  /** The label of a sandbox that was made with every port open; it goes with the sandbox. */
+  public static final String EVERY = "isola.public-ports";
+
   private final Settings settings;
 
   PublicPorts(Settings settings) {

@@ -59,6 +59,22 @@ public final class SandboxTokens {
     return PREFIX + text + "." + signature(text);
   }
 
+  /**
+   * Returns a secret that a sandbox keeps for as long as it is there, and that nobody stores.
+   *
+   * @param purpose for which no other secret of the sandbox is good
+   */
+  public String steady(SandboxId sandbox, String purpose) {
+    return signature(purpose + " " + sandbox);
+  }
+
+  /** Tells whether somebody shows the {@link #steady} secret of a sandbox. */
+  public boolean isSteady(SandboxId sandbox, String purpose, String shown) {
+    return MessageDigest.isEqual(
+        steady(sandbox, purpose).getBytes(StandardCharsets.UTF_8),
+        shown.getBytes(StandardCharsets.UTF_8));
+  }
+
   /** Reads a token; empty when it is not one of ours, or not any more. */
   public Optional<SandboxToken> find(String text) {
     int dot = text.indexOf('.');

@@ -1,5 +1,6 @@
 package dev.isola.server.preview;
 
+import dev.isola.server.auth.Credentials;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -59,6 +60,12 @@ final class Heads {
   private static final Header SANDBOX =
       new Header("Content-Security-Policy", "sandbox allow-scripts allow-forms allow-popups");
 
+  /** Tokens by which E2B's clients come in. */
+  private static final Set<String> OURS =
+      Set.of(
+          Credentials.ENVD_HEADER.toLowerCase(Locale.ROOT),
+          Credentials.TRAFFIC_HEADER.toLowerCase(Locale.ROOT));
+
   private Heads() {}
 
   /** Returns what a client wants to speak instead of HTTP, if it does. */
@@ -108,7 +115,9 @@ final class Heads {
               && !name.equals("forwarded")
               && !name.equals("cookie")
               && !one.is(SUBPROTOCOLS)
-              && !(name.equals("authorization") && ours.test(one.value()));
+              && !OURS.contains(name)
+              && !(name.equals("authorization") && ours.test(one.value()))
+              && !(one.is(Credentials.E2B_HEADER) && ours.test("Bearer " + one.value()));
       if (keep) {
         headers.add(one);
       }

@@ -1,28 +1,27 @@
 package dev.isola.server.preview;
 
-import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
+import dev.isola.server.Waking;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.PublicPorts;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.SandboxTokens;
 import dev.isola.server.auth.Scope;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.store.SandboxEntry;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
@@ -40,7 +39,7 @@ public final class Previews {
   private final Serving serving;
   private final ApiKeys keys;
   private final Duration patience;
-  private final List<ReentrantLock> waking = Stream.generate(ReentrantLock::new).limit(32).toList();
+  private final Waking waking;
 
   public Previews(Serving serving, ApiKeys keys) {
     this(serving, keys, PATIENCE);
@@ -50,6 +49,7 @@ public final class Previews {
     this.serving = serving;
     this.keys = keys;
     this.patience = patience;
+    this.waking = new Waking(serving);
   }
 
   /** Returns what stands before the paths of a port. */
@@ -160,8 +160,17 @@ public final class Previews {
     }
   }
 
+  /** Whoever has no key is not told whether a sandbox is there. */
+  private boolean isOpen(SandboxId sandbox) {
+    try {
+      return serving.engine().entry(sandbox).labels().containsKey(PublicPorts.EVERY);
+    } catch (NotFound absent) {
+      return false;
+    }
+  }
+
   private void admit(PreviewExchange exchange, SandboxId sandbox, int port) {
-    if (keys.publicPorts().contains(sandbox, port)) {
+    if (keys.publicPorts().contains(sandbox, port) || isOpen(sandbox)) {
       return;
     }
     if (exchange.fromForeignPage()) {
@@ -178,6 +187,9 @@ public final class Previews {
                 Header.values(headers, "Authorization").stream().map(Previews::secret),
                 Header.values(headers, Credentials.TOKEN_HEADER).stream())
             .toList();
+    if (isOfSandbox(headers, sandbox)) {
+      return;
+    }
     Stream<String> tokens = Stream.concat(shown.stream(), Heads.tokens(headers).stream());
     if (tokens
         .flatMap(one -> keys.tokens().find(one).stream())
@@ -199,6 +211,14 @@ public final class Previews {
     }
   }
 
+  /** E2B's clients show what they were given when the sandbox was made. */
+  private boolean isOfSandbox(List<Header> headers, SandboxId sandbox) {
+    return Header.values(headers, Credentials.TRAFFIC_HEADER).stream()
+            .anyMatch(one -> keys.tokens().isSteady(sandbox, Credentials.TRAFFIC, one))
+        || Header.values(headers, Credentials.ENVD_HEADER).stream()
+            .anyMatch(one -> keys.tokens().isSteady(sandbox, Credentials.ENVD, one));
+  }
+
   private static SandboxException unknown(String what, String remedy) {
     return Fault.of(ErrorCode.UNAUTHENTICATED, what, remedy).exception();
   }
@@ -218,40 +238,11 @@ public final class Previews {
   }
 
   private PortDialing.Connection dial(SandboxId id, int port) {
-    SandboxEntry entry = serving.engine().entry(id);
-    if (isAsleep(entry.state())) {
-      wake(entry);
-    }
-    return serving
-        .engine()
+    return waking
         .sandbox(id)
         .as(PortDialing.class)
-        .orElseThrow(() -> Capability.unsupported(entry.provider(), "port-dialing"))
+        .orElseThrow(
+            () -> Capability.unsupported(serving.engine().entry(id).provider(), "port-dialing"))
         .dial(port);
-  }
-
-  private static boolean isAsleep(SandboxState state) {
-    return state == SandboxState.PAUSED || state == SandboxState.STOPPED;
-  }
-
-  private void wake(SandboxEntry entry) {
-    SandboxId id = entry.id();
-    if (!SpecText.read(entry.spec(), id).autoResume()) {
-      throw Fault.of(
-              ErrorCode.ILLEGAL_STATE,
-              "sandbox " + id + " is " + entry.state().name().toLowerCase(java.util.Locale.ROOT),
-              "resume it, or make it with autoResume: true")
-          .sandbox(id)
-          .exception();
-    }
-    ReentrantLock lock = waking.get(Math.floorMod(id.hashCode(), waking.size()));
-    lock.lock();
-    try {
-      if (isAsleep(serving.engine().entry(id).state())) {
-        serving.engine().resume(id);
-      }
-    } finally {
-      lock.unlock();
-    }
   }
 }

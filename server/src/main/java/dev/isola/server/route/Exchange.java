@@ -27,6 +27,9 @@ public interface Exchange {
 
   Optional<String> header(String name);
 
+  /** Returns the headers whose names begin so, in lower case and without that. */
+  Map<String, String> headersAfter(String prefix);
+
   /** Tells whether nobody on the way could read it. */
   boolean isSecure();
 
@@ -54,7 +57,13 @@ public interface Exchange {
   /** Returns the bytes of the body as they arrive. */
   InputStream content();
 
-  void json(int status, Map<String, ?> answer) throws IOException;
+  /**
+   * @param answer a map, or a list of them
+   */
+  void json(int status, Object answer) throws IOException;
+
+  /** Adds a header to an answer that has not begun. */
+  void adding(String header, String value);
 
   void empty() throws IOException;
 

@@ -35,7 +35,7 @@ public final class Query {
     return values;
   }
 
-  /** Checks all parameters of a route, and names those it does not have. */
+  /** Checks all parameters of a route, and names those that a route of ours does not have. */
   public static void check(
       Route route,
       Map<String, String> path,
@@ -56,6 +56,9 @@ public final class Query {
         problems.add(new Violation(parameter.name(), "is given " + given.size() + " times"));
       }
       given.forEach(text -> parameter.check(text, problems));
+    }
+    if (!route.face().isOurs()) {
+      return; // clients of others send what we do not know, and mean no harm
     }
     List<String> known =
         route.parameters().stream()

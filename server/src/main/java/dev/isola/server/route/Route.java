@@ -1,9 +1,11 @@
 package dev.isola.server.route;
 
+import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * One row of the table: what comes in, who may ask, what goes out.
@@ -12,6 +14,7 @@ import java.util.Optional;
  * @param scope what the key must allow; empty when no key is needed
  * @param body what is read as JSON before the handler is called
  * @param answers what goes out when it works
+ * @param face whose words it speaks
  */
 public record Route(
     String method,
@@ -22,7 +25,11 @@ public record Route(
     List<Parameter> parameters,
     Body body,
     Answer answers,
-    Handler handler) {
+    Handler handler,
+    Face face) {
+
+  private static final Set<String> STREAMS =
+      Set.of("text/event-stream", "application/connect+json");
 
   /** What a request carries. */
   public sealed interface Body {
@@ -86,39 +93,66 @@ public record Route(
         Answer.none(),
         exchange -> {
           throw new IllegalStateException("nobody handles " + template);
-        });
+        },
+        Face.NATIVE);
   }
 
   /** Tells whether its answer goes on for as long as somebody reads it. */
   public boolean streams() {
-    return answers.mediaType().equals("text/event-stream");
+    return STREAMS.contains(answers.mediaType());
   }
 
   public Route open() {
     return new Route(
-        method, template, name, summary, Optional.empty(), parameters, body, answers, handler);
+        method,
+        template,
+        name,
+        summary,
+        Optional.empty(),
+        parameters,
+        body,
+        answers,
+        handler,
+        face);
   }
 
   public Route needs(Scope needed) {
     return new Route(
-        method, template, name, summary, Optional.of(needed), parameters, body, answers, handler);
+        method,
+        template,
+        name,
+        summary,
+        Optional.of(needed),
+        parameters,
+        body,
+        answers,
+        handler,
+        face);
   }
 
   public Route takes(Parameter... more) {
     List<Parameter> all = new ArrayList<>(parameters);
     all.addAll(List.of(more));
-    return new Route(method, template, name, summary, scope, all, body, answers, handler);
+    return new Route(method, template, name, summary, scope, all, body, answers, handler, face);
   }
 
   public Route takes(Body content) {
-    return new Route(method, template, name, summary, scope, parameters, content, answers, handler);
+    return new Route(
+        method, template, name, summary, scope, parameters, content, answers, handler, face);
   }
 
   public Route answers(Answer answer) {
-    return new Route(method, template, name, summary, scope, parameters, body, answer, handler);
+    return new Route(
+        method, template, name, summary, scope, parameters, body, answer, handler, face);
   }
 
   public Route by(Handler doing) {
-    return new Route(method, template, name, summary, scope, parameters, body, answers, doing);
+    return new Route(
+        method, template, name, summary, scope, parameters, body, answers, doing, face);
+  }
+
+  public Route of(Face whose) {
+    return new Route(
+        method, template, name, summary, scope, parameters, body, answers, handler, whose);
   }
 }

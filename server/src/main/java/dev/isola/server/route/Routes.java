@@ -45,6 +45,11 @@ public final class Routes {
     return rows.stream().map(Row::route).toList();
   }
 
+  /** Returns those of the native API. */
+  public List<Route> ours() {
+    return all().stream().filter(route -> route.face().isOurs()).toList();
+  }
+
   /**
    * Finds who is meant.
    *

@@ -1,0 +1,79 @@
+package dev.isola.server.api;
+
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.Bytes;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The output of an execution as server-sent events. */
+record OutputEvents(Execution execution, OutputFeed feed) {
+  private static final Duration LOOK_UP = Duration.ofMillis(500);
+
+  /** Sends everything until the command has ended, the reader is gone, or the server ends. */
+  void follow(Exchange exchange, long from) throws IOException {
+    long offset = from;
+    try (Sse sse = Sse.begin(exchange)) {
+      long spoke = System.nanoTime();
+      while (!exchange.ending()) {
+        switch (feed.next(LOOK_UP)) {
+          case null -> {
+            if (System.nanoTime() - spoke > Sse.BREATH.toNanos()) {
+              sse.breathe();
+              spoke = System.nanoTime();
+            }
+          }
+          case OutputFeed.Item.Piece(Output output) -> {
+            offset = output.end();
+            send(sse, output);
+            spoke = System.nanoTime();
+          }
+          case OutputFeed.Item.End(Exit exit) -> {
+            Map<String, Object> data = Answers.exit(exit);
+            data.put("exitCode", exit.shellCode());
+            data.put("durationMs", execution.duration().toMillis());
+            sse.send("exit", Long.toString(offset), data);
+            return;
+          }
+          case OutputFeed.Item.Failed(SandboxException why) -> {
+            Map<String, Object> data = new LinkedHashMap<>();
+            data.put("code", why.code().name());
+            data.put("detail", why.fault().what());
+            data.put("remedy", why.fault().remedy());
+            sse.send("error", Long.toString(offset), data);
+            return;
+          }
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the server ends
+    }
+  }
+
+  private static void send(Sse sse, Output output) throws IOException {
+    Map<String, Object> data = new LinkedHashMap<>();
+    data.put("offset", output.offset());
+    switch (output) {
+      case Output.Data piece -> {
+        data.put("channel", Answers.word(piece.channel()));
+        data.put("at", piece.at().toString());
+        String text = piece.bytes().utf8();
+        boolean plain = Bytes.utf8(text).equals(piece.bytes());
+        data.put("encoding", plain ? "utf8" : "base64");
+        data.put(
+            "data", plain ? text : Base64.getEncoder().encodeToString(piece.bytes().toArray()));
+        sse.send("output", Long.toString(output.end()), data);
+      }
+      case Output.Gap gap -> {
+        data.put("lost", gap.lost());
+        sse.send("gap", Long.toString(output.end()), data);
+      }
+    }
+  }
+}

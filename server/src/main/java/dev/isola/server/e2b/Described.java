@@ -1,0 +1,113 @@
+package dev.isola.server.e2b;
+
+import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.server.Serving;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.Gate;
+import dev.isola.server.e2b.envd.EnvdVersion;
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.WhenOver;
+import dev.isola.store.SandboxEntry;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Sandboxes in the words of E2B's clients. */
+record Described(Serving serving, ApiKeys keys) {
+  /** Names who runs sandboxes; their clients want it there and do nothing with it. */
+  private static final String CLIENT = "isola";
+
+  /** What one without an end is said to have. */
+  private static final Instant NEVER = Instant.parse("2999-12-31T00:00:00Z");
+
+  /** Describes one to who may work in it. */
+  Map<String, Object> opened(Exchange exchange, SandboxEntry entry) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("sandboxID", entry.id().value());
+    json.put("templateID", template(entry));
+    json.put("clientID", CLIENT);
+    json.put("envdVersion", version(entry));
+    Marks.of(entry, Marks.ALIAS).ifPresent(alias -> json.put("alias", alias));
+    secrets(exchange, entry, json);
+    return json;
+  }
+
+  private void secrets(Exchange exchange, SandboxEntry entry, Map<String, Object> json) {
+    json.put("domain", Gate.domain(exchange.header("Host").orElse("localhost")));
+    json.put("envdAccessToken", keys.tokens().steady(entry.id(), Credentials.ENVD));
+    json.put(
+        "trafficAccessToken",
+        Marks.of(entry, Marks.TRAFFIC).isPresent()
+            ? keys.tokens().steady(entry.id(), Credentials.TRAFFIC)
+            : null);
+  }
+
+  /** Describes one in a list. */
+  Map<String, Object> listed(SandboxEntry entry) {
+    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("sandboxID", entry.id().value());
+    json.put("templateID", template(entry));
+    json.put("clientID", CLIENT);
+    Marks.of(entry, Marks.ALIAS).ifPresent(alias -> json.put("alias", alias));
+    json.put("startedAt", entry.createdAt().toString());
+    json.put("endAt", entry.expiresAt().orElse(NEVER).toString());
+    json.put("cpuCount", Math.max(1, (int) Math.round(spec.limits().cpu())));
+    json.put("memoryMB", spec.limits().memoryMb());
+    json.put("diskSizeMB", spec.limits().diskMb());
+    json.put("metadata", Marks.metadata(entry));
+    json.put("state", isAsleep(entry) ? "paused" : "running");
+    json.put("envdVersion", version(entry));
+    List<Map<String, String>> volumes =
+        spec.volumes().stream()
+            .filter(one -> one.type() == Volume.Type.VOLUME)
+            .map(one -> Map.of("name", one.source(), "path", one.destination()))
+            .toList();
+    if (!volumes.isEmpty()) {
+      json.put("volumeMounts", volumes);
+    }
+    return json;
+  }
+
+  /** Describes one by itself. */
+  Map<String, Object> detailed(Exchange exchange, SandboxEntry entry) {
+    Map<String, Object> json = listed(entry);
+    secrets(exchange, entry, json);
+    json.put("allowInternetAccess", Marks.of(entry, Marks.INTERNET).isPresent());
+    json.put("network", Map.of("allowPublicTraffic", Marks.of(entry, Marks.TRAFFIC).isEmpty()));
+    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    json.put(
+        "lifecycle",
+        Map.of(
+            "onTimeout",
+            spec.whenExpired() == WhenOver.DESTROY ? "kill" : "pause",
+            "autoResume",
+            spec.autoResume()));
+    return json;
+  }
+
+  static boolean isAsleep(SandboxEntry entry) {
+    return entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED;
+  }
+
+  static String template(SandboxEntry entry) {
+    return Marks.of(entry, Marks.TEMPLATE)
+        .or(() -> SpecText.read(entry.spec(), entry.id()).image())
+        .orElse("host");
+  }
+
+  /** What the provider said of itself last; of one that never did, the least. */
+  private String version(SandboxEntry entry) {
+    return serving.parts().health().current().stream()
+        .filter(one -> one.name().equals(entry.provider()))
+        .flatMap(one -> one.info().stream())
+        .map(EnvdVersion::of)
+        .findFirst()
+        .orElse(EnvdVersion.LEAST);
+  }
+}

@@ -1,0 +1,11 @@
+package dev.isola.server.e2b;
+
+import dev.isola.store.Settings;
+import java.nio.file.Path;
+
+/**
+ * What of E2B's world outlives the server.
+ *
+ * @param folder for what clients upload
+ */
+public record Keep(Settings settings, Path folder) {}

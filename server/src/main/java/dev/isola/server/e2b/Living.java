@@ -1,0 +1,36 @@
+package dev.isola.server.e2b;
+
+import dev.isola.server.Serving;
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.SandboxEntry;
+
+/** Finds the sandbox that a request is about. */
+final class Living {
+  private Living() {}
+
+  /**
+   * @throws dev.isola.spi.error.NotFound also when it is not there any more
+   */
+  static SandboxEntry of(Serving serving, Exchange exchange) {
+    String id = exchange.path("id");
+    if (!SandboxId.isValid(id)) {
+      throw unknown(id);
+    }
+    SandboxEntry entry = serving.engine().entry(new SandboxId(id));
+    if (entry.state() != SandboxState.RUNNING && !Described.isAsleep(entry)) {
+      throw unknown(id);
+    }
+    return entry;
+  }
+
+  private static SandboxException unknown(String id) {
+    return Fault.of(
+            ErrorCode.SANDBOX_NOT_FOUND, "sandbox " + id + " does not exist", "list the sandboxes")
+        .exception();
+  }
+}

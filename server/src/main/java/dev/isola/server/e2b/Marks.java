@@ -1,0 +1,38 @@
+package dev.isola.server.e2b;
+
+import dev.isola.store.SandboxEntry;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What E2B's clients said of a sandbox that a spec has no word for, kept as labels beside the
+ * caller's own. Labels that begin with {@code isola.} are nobody else's.
+ */
+final class Marks {
+  static final String OURS = "isola.";
+  static final String TEMPLATE = OURS + "e2b.template";
+  static final String ALIAS = OURS + "e2b.alias";
+  static final String INTERNET = OURS + "e2b.internet";
+  static final String TRAFFIC = OURS + "e2b.private";
+
+  private Marks() {}
+
+  static Optional<String> of(SandboxEntry entry, String mark) {
+    return Optional.ofNullable(entry.labels().get(mark));
+  }
+
+  /** Returns the labels that are the caller's. */
+  static Map<String, String> metadata(SandboxEntry entry) {
+    Map<String, String> theirs = new LinkedHashMap<>();
+    entry
+        .labels()
+        .forEach(
+            (name, value) -> {
+              if (!name.startsWith(OURS)) {
+                theirs.put(name, value);
+              }
+            });
+    return theirs;
+  }
+}

@@ -1,0 +1,117 @@
+package dev.isola.server.e2b;
+
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.selection.Request;
+import dev.isola.engine.selection.Wish;
+import dev.isola.server.auth.PublicPorts;
+import dev.isola.server.e2b.template.Template;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Require;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.WhenOver;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/** What a client of E2B wants, as an order. */
+record Wanted(E2bSettings settings) {
+  /** What these clients take for granted: where there is a choice, it is of those who can. */
+  private static final Require EXPECTED =
+      new Require(
+          Isolation.PROCESS,
+          Set.of(Terminals.class, Watching.class, PortDialing.class, Attaching.class),
+          Set.of());
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /**
+   * @param usual how many seconds it lives when the body does not say
+   */
+  Order order(Body body, Template template, long usual) {
+    Body network = body.object("network").orElse(new Body(Map.of()));
+    Network reached = reached(network, body);
+    Map<String, String> labels = new LinkedHashMap<>(metadata(body));
+    labels.put(Marks.TEMPLATE, template.id());
+    if (reached.mode().filter(mode -> mode != NetworkMode.NONE).isPresent()) {
+      labels.put(Marks.INTERNET, "true");
+    }
+    labels.put(
+        network.flag("allowPublicTraffic").orElse(true) ? PublicPorts.EVERY : Marks.TRAFFIC,
+        "true");
+    SandboxSpec.Builder spec =
+        SandboxSpec.builder(SandboxId.random(RANDOM))
+            .env("E2B_SANDBOX", "true")
+            .env(template.env())
+            .env(body.map("envVars"))
+            .limits(limits(template))
+            .network(reached)
+            .ttl(seconds(body, "timeout", usual))
+            .whenExpired(
+                body.flag("autoPause").orElse(false)
+                    ? body.flag("autoPauseMemory").orElse(true) ? WhenOver.PAUSE : WhenOver.STOP
+                    : WhenOver.DESTROY)
+            .autoResume(
+                body.object("autoResume").flatMap(one -> one.flag("enabled")).orElse(false));
+    if (template.image().isPresent()) {
+      spec.image(template.image().get())
+          .user(template.user())
+          .cwd(template.folder())
+          .workspaceMount(Template.HOME);
+    }
+    for (Body mount : body.objects("volumeMounts")) {
+      spec.volume(
+          new Volume(Volume.Type.VOLUME, mount.needed("name"), mount.needed("path"), false));
+    }
+    Request request = Request.of(spec.build(), settings.provider());
+    return Order.of(request.wish().equals(Wish.AUTO) ? request.requiring(EXPECTED) : request)
+        .withLabels(labels);
+  }
+
+  private static ResourceLimits limits(Template template) {
+    ResourceLimits limits = ResourceLimits.DEFAULT;
+    limits = template.cpus().map(limits::withCpu).orElse(limits);
+    return template.memoryMb().map(limits::withMemoryMb).orElse(limits);
+  }
+
+  private static Map<String, String> metadata(Body body) {
+    Map<String, String> metadata = body.map("metadata");
+    metadata
+        .keySet()
+        .forEach(
+            name -> {
+              if (name.startsWith(Marks.OURS)) {
+                throw Body.wrong("metadata", "has a name that begins with " + Marks.OURS);
+              }
+            });
+    return metadata;
+  }
+
+  /**
+   * Returns the network that keeps what a client wants to be reached.
+   *
+   * @param rules the part of the body that has them
+   */
+  Network reached(Body rules, Body body) {
+    boolean access = body.flag("allow_internet_access").orElse(true);
+    return Egress.of(rules, access).network(settings.network());
+  }
+
+  static Duration seconds(Body body, String field, long usual) {
+    long seconds = body.whole(field).orElse(usual);
+    if (seconds < 0 || seconds > Duration.ofDays(3650).toSeconds()) {
+      throw Body.wrong(field, "must be seconds from 0 to 3650 days");
+    }
+    return Duration.ofSeconds(Math.max(1, seconds));
+  }
+}

@@ -1,0 +1,88 @@
+package dev.isola.server.e2b.envd;
+
+import dev.isola.server.Serving;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Credentials;
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.store.Page;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import dev.isola.store.Sandboxes;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+
+/** Who may read and write content: one with the sandbox's token, or with a URL that he signed. */
+record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore searches) {
+  /** Nobody who shows nothing may make us look for longer, or more often than this at once. */
+  private static final int MOST_PAGES = 20;
+
+  private static final int AT_ONCE = 2;
+  private static final SandboxFilter LIVING =
+      SandboxFilter.ALL.states(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
+
+  Admission(Serving serving, ApiKeys keys) {
+    this(serving, keys, InstantSource.system(), new Semaphore(AT_ONCE));
+  }
+
+  /** Refuses who has neither. */
+  void check(Exchange exchange, SandboxId sandbox, String operation) {
+    Optional<String> token = exchange.header(Credentials.ENVD_HEADER);
+    if (token.isPresent()) {
+      if (!keys.tokens().isSteady(sandbox, Credentials.ENVD, token.get())) {
+        throw Signature.refused("unauthorized access, please provide a valid access token");
+      }
+      return;
+    }
+    Signature signature =
+        Signature.of(exchange, operation)
+            .orElseThrow(() -> Signature.refused("missing signature query parameter"));
+    if (!signature.isGoodWith(keys.tokens().steady(sandbox, Credentials.ENVD))) {
+      throw Signature.refused("invalid signature");
+    }
+    signature.refuseExpired(clock.instant());
+  }
+
+  /** Finds the sandbox whose token signed a URL, which does not name it. */
+  SandboxId find(Exchange exchange, String operation) {
+    Signature signature =
+        Signature.of(exchange, operation)
+            .orElseThrow(() -> Signature.refused("missing signature query parameter"));
+    if (!searches.tryAcquire()) {
+      throw Fault.of(
+              ErrorCode.RATE_LIMITED,
+              "too many signed URLs are looked at",
+              "try again in a moment, or send E2b-Sandbox-Id")
+          .exception();
+    }
+    try {
+      SandboxId found =
+          signedBy(signature).orElseThrow(() -> Signature.refused("invalid signature"));
+      signature.refuseExpired(clock.instant());
+      return found;
+    } finally {
+      searches.release();
+    }
+  }
+
+  private Optional<SandboxId> signedBy(Signature signature) {
+    String cursor = "";
+    for (int pages = 0; pages < MOST_PAGES; pages++) {
+      Page page = serving.engine().list(LIVING, cursor, Sandboxes.MAX_LIMIT);
+      for (SandboxEntry entry : page.entries()) {
+        if (signature.isGoodWith(keys.tokens().steady(entry.id(), Credentials.ENVD))) {
+          return Optional.of(entry.id());
+        }
+      }
+      cursor = page.next().orElse("");
+      if (cursor.isEmpty()) {
+        break;
+      }
+    }
+    return Optional.empty();
+  }
+}
