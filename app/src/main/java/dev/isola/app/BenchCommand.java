@@ -31,7 +31,7 @@ final class BenchCommand implements Action {
       description = {
         "create (to the first result), warm (from the engine's pool), exec (a command), files (a"
             + " large file, a tree), flood (output), density (many at once), snapshot (of a tree,"
-            + " restored, forked);",
+            + " restored, forked), fork (ten at once);",
         "then the providers to measure, all by default."
       })
   private List<String> words = new ArrayList<>();

@@ -84,6 +84,9 @@ final class ConformanceCommand implements Action {
           results.add(run.against(trial));
         }
       }
+      if (run.stopped()) {
+        break;
+      }
     }
     if (console.json()) {
       console.print(ConformanceRun.json(results));
@@ -113,7 +116,7 @@ final class ConformanceCommand implements Action {
   /** One that was not named is left out when it does not work here, and that is said. */
   private static boolean healthy(Console console, Trial trial) {
     try (Provider provider = trial.open()) {
-      if (provider.health() instanceof Health.Unhealthy unhealthy) {
+      if (trial.use(() -> {}, provider::health) instanceof Health.Unhealthy unhealthy) {
         console.remark(trial.factory().name() + " is left out: " + unhealthy.reason());
         return false;
       }

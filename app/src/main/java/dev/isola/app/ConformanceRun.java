@@ -18,6 +18,7 @@ import java.util.Map;
 final class ConformanceRun {
   private final List<CheckCase> checks;
   private final ConformanceProgress progress;
+  private volatile boolean stopped;
 
   ConformanceRun(List<CheckCase> checks, ConformanceProgress progress) {
     this.checks = checks;
@@ -28,20 +29,35 @@ final class ConformanceRun {
     ProviderUnderTest underTest =
         new ProviderUnderTest(
             trial.factory(), ProviderConfig.EMPTY, trial.instance(), trial.data());
-    List<CheckResult> results = new ArrayList<>();
     progress.provider(underTest.name());
     try (Runner runner = new Runner(underTest, CensusLeakWatch.of(underTest))) {
-      groups()
-          .forEach(
-              (group, cases) -> {
-                progress.group(group, cases.size());
-                results.addAll(runner.run(cases, progress::result).checks());
-                progress.groupDone();
-              });
+      List<CheckResult> results = trial.use(() -> stop(runner), () -> results(runner));
+      ProviderResult result = new ProviderResult(underTest.name(), results);
+      progress.providerDone(result);
+      return result;
     }
-    ProviderResult result = new ProviderResult(underTest.name(), results);
-    progress.providerDone(result);
-    return result;
+  }
+
+  private void stop(Runner runner) {
+    stopped = true;
+    runner.stop();
+  }
+
+  /** Tells whether the JVM was told to end while checks were run. */
+  boolean stopped() {
+    return stopped;
+  }
+
+  private List<CheckResult> results(Runner runner) {
+    List<CheckResult> results = new ArrayList<>();
+    groups()
+        .forEach(
+            (group, cases) -> {
+              progress.group(group, cases.size());
+              results.addAll(runner.run(cases, progress::result).checks());
+              progress.groupDone();
+            });
+    return results;
   }
 
   private Map<String, List<CheckCase>> groups() {

@@ -45,8 +45,19 @@ final class CreateCommand extends RemoteCommand {
   @Option(
       names = "--when-idle",
       paramLabel = "WHAT",
-      description = "Then pause or stop it instead; the next request wakes it.")
+      description = "Then pause, stop or snapshot it instead; the next request wakes it.")
   private @Nullable String whenIdle;
+
+  @Option(
+      names = "--when-expired",
+      paramLabel = "WHAT",
+      description = "Pause, stop or snapshot it when its time is up, instead of ending it.")
+  private @Nullable String whenExpired;
+
+  @Option(
+      names = "--auto-resume",
+      description = "Requests wake it then, and traffic to its ports whenever it is paused.")
+  private boolean autoResume;
 
   @Option(
       names = {"-e", "--env"},
@@ -122,6 +133,12 @@ final class CreateCommand extends RemoteCommand {
     }
     if (whenIdle != null) {
       spec.whenIdle(whenIdle);
+    }
+    if (whenExpired != null) {
+      spec.whenExpired(whenExpired);
+    }
+    if (autoResume) {
+      spec.autoResume(true);
     }
     Arguments.variables("--env", env).forEach(spec::env);
     Arguments.variables("--tag", tags).forEach(spec::tag);

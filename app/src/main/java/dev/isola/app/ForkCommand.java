@@ -22,15 +22,30 @@ final class ForkCommand extends RemoteCommand {
   @Option(names = "-n", paramLabel = "COUNT", description = "How many. Default: 1.")
   private String count = "1";
 
+  @Option(
+      names = "--kind",
+      paramLabel = "KIND",
+      description = {
+        "What they begin with. Default: filesystem.",
+        "memory is refused: no provider can copy processes."
+      })
+  private String kind = "filesystem";
+
   ForkCommand(Wiring wiring) {
     super(wiring);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    List<Fork> forks = isola.sandbox(sandbox).fork((int) Arguments.count("-n", count, "forks"));
+    int wanted = (int) Arguments.count("-n", count, "forks");
+    List<Fork> forks = isola.sandbox(sandbox).fork(wanted, kind);
     if (console.json()) {
-      console.print(Map.of("forks", forks.stream().map(ForkCommand::document).toList()));
+      console.print(
+          Map.of(
+              "kind",
+              forks.stream().map(Fork::kind).findFirst().orElse(kind),
+              "forks",
+              forks.stream().map(ForkCommand::document).toList()));
     }
     int failed = 0;
     for (Fork fork : forks) {
@@ -46,7 +61,8 @@ final class ForkCommand extends RemoteCommand {
 
   private static Map<String, Object> document(Fork fork) {
     return fork.sandbox()
-        .<Map<String, Object>>map(one -> Map.of("sandbox", one.document()))
+        .<Map<String, Object>>map(
+            one -> Map.of("sandbox", one.document(), "by", fork.by().orElse("")))
         .orElseGet(() -> Map.of("error", fork.error().orElse("")));
   }
 }

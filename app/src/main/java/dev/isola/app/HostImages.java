@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.host.image.DebianRecipe;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageSource;
 import dev.isola.host.image.ImageStore;
@@ -7,6 +8,7 @@ import dev.isola.host.image.Limits;
 import dev.isola.server.api.Images;
 import java.io.InputStream;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** The images in the data folder, for the server. */
@@ -30,6 +32,13 @@ record HostImages(ImageStore store) implements Images {
   @Override
   public Stored pull(String name, String source, boolean replace, Consumer<String> progress) {
     return add(name, ImageSource.reference(source), replace, progress);
+  }
+
+  @Override
+  public Stored base(Consumer<String> progress) {
+    DebianRecipe recipe =
+        DebianRecipe.of(DebianRecipe.BASE_FROM, List.of(), DebianRecipe.VARIANT, Optional.empty());
+    return add(BASE, ImageSource.debian(recipe.asBase()), false, progress);
   }
 
   private Stored add(String name, ImageSource source, boolean replace, Consumer<String> progress) {

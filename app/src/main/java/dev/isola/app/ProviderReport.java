@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
@@ -85,6 +86,7 @@ record ProviderReport(String name, Health health, Optional<ProviderInfo> info) {
     json.put("apiVersion", known.apiVersion().wireName());
     json.put("isolation", word(known.isolation()));
     json.put("capabilities", capabilities());
+    json.put("forks", words(ForkKind.of(known)));
     json.put("enforcedLimits", limits());
     json.put("images", support.images());
     json.put("users", support.users());

@@ -12,7 +12,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
 import dev.isola.spi.spec.Volume;
-import dev.isola.spi.spec.WhenIdle;
+import dev.isola.spi.spec.WhenOver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -167,7 +167,8 @@ final class RunOptions {
             Optional.of(life),
             Optional.of(Duration.ZERO),
             false,
-            WhenIdle.DESTROY,
+            WhenOver.DESTROY,
+            WhenOver.DESTROY,
             limits(),
             network == null ? Network.DEFAULT : Network.of(Arguments.network("--network", network)),
             ContainerType.AGENT_WORKSPACE,

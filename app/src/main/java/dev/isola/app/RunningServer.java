@@ -12,6 +12,8 @@ import dev.isola.server.api.Api;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.e2b.E2bSettings;
+import dev.isola.server.e2b.Keep;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Ledger;
@@ -70,7 +72,10 @@ final class RunningServer implements AutoCloseable {
             Api.routes(
                 serving,
                 keys,
-                config.get(Keys.PROVIDER),
+                new E2bSettings(
+                    config.get(Keys.PROVIDER),
+                    config.get(Keys.E2B_NETWORK),
+                    Optional.of(new Keep(ledger.settings(), data.path().resolve("e2b")))),
                 VersionCommand.version(),
                 () -> SetupSteps.here(host, data),
                 new HostImages(new ImageStore(data.path()))),

@@ -41,7 +41,8 @@ final class ServeOptions {
       witnesses.add(audit);
     }
     return new Options(
-        Tls.of(config.get(Keys.SERVER_TLS_CERT), config.get(Keys.SERVER_TLS_KEY)),
+        Tls.of(config.get(Keys.SERVER_TLS_CERT), config.get(Keys.SERVER_TLS_KEY))
+            .map(tls -> tls.orPlain(config.get(Keys.SERVER_TLS_OR_PLAIN))),
         new Limits(
             config.get(Keys.SERVER_RATE),
             config.get(Keys.SERVER_BURST),

@@ -22,11 +22,11 @@ class BenchTest {
     assertThat(call("bench").err())
         .isEqualTo(
             "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
-                + " soak, snapshot\n");
+                + " soak, snapshot, fork\n");
     assertThat(call("bench", "exce").err())
         .isEqualTo(
             "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"
-                + " files, flood, density, api, soak, snapshot\n");
+                + " files, flood, density, api, soak, snapshot, fork\n");
     assertThat(call("bench", "exec", "--against", "rwa").err())
         .contains("no comparator is named 'rwa'; did you mean raw?");
     assertThat(call("bench", "exec", "--provider", "fkae").err())

@@ -4,15 +4,17 @@ import dev.isola.client.Isola;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigResult;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import dev.isola.spi.ProviderFactory;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A real server in this JVM, on a free port, with the subprocess provider. */
+/** A real server in this JVM, on a free port, with one provider. */
 final class LiveServer implements AutoCloseable {
   static final String KEY = "isk_0123456789abcdef0123456789abcdef";
 
@@ -24,7 +26,12 @@ final class LiveServer implements AutoCloseable {
     this.server = server;
   }
 
+  /** Starts one with the subprocess provider. */
   static LiveServer start(Path data) {
+    return start(data, new SubprocessProviderFactory(), "floor=process");
+  }
+
+  static LiveServer start(Path data, ProviderFactory provider, String... more) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     Host host =
@@ -34,11 +41,11 @@ final class LiveServer implements AutoCloseable {
             err,
             Host.Interactive.NONE,
             Map.of("ISOLA_API_KEY", KEY, "ISOLA_DATA", data.toString()),
-            List.of(new SubprocessProviderFactory()));
+            List.of(provider));
+    List<String> settings = new ArrayList<>(List.of(more));
+    settings.addAll(List.of("server.port=0", "provider=" + provider.name()));
     Config config =
-        switch (new Wiring(host, new Globals())
-            .configSources(null, List.of("server.port=0", "floor=process", "provider=subprocess"))
-            .read()) {
+        switch (new Wiring(host, new Globals()).configSources(null, settings).read()) {
           case ConfigResult.Good(Config good) -> good;
           case ConfigResult.Bad(var problems) -> throw new AssertionError(problems);
         };

@@ -101,11 +101,28 @@ class RemoteCommandsTest {
     String[] forks = isola("fork", id, "-n", "2").out().strip().split("\n");
     assertThat(forks).hasSize(2);
     assertThat(isola("cp", forks[1] + ":new", "-").out()).isEqualTo("x\n");
-    assertThat(isola("rm", "--force", other, forks[0], forks[1]).code()).isZero();
+    Called told = isola("fork", id, "--kind", "filesystem", "--json");
+    assertThat(told.out()).contains("\"kind\":\"filesystem\"", "\"by\":\"restore\"");
+    String third = told.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
+    assertThat(isola("rm", "--force", other, forks[0], forks[1], third).code()).isZero();
     assertThat(isola("snapshot", "rm", first, second).out())
         .isEqualTo(first + "\n" + second + "\n");
     assertThat(isola("snapshot", "gc").out()).contains("came back");
     assertThat(isola("snapshot", "show", first).err()).contains("there is no snapshot " + first);
+  }
+
+  @Test
+  void saysThatMemoryCannotBeForkedAndWhatToDo() {
+    Called refused = isola("fork", id, "-n", "2", "--kind", "memory");
+    assertThat(refused.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(refused.out()).isEmpty();
+    assertThat(refused.err())
+        .startsWith("isola: the memory of sandbox " + id + " cannot be forked")
+        .contains("provider subprocess", "ask for kind filesystem");
+    Called wrong = isola("fork", id, "--kind", "soul");
+    assertThat(wrong.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(wrong.err()).contains("kind", "must be one of filesystem, memory");
+    assertThat(isola("ls", "-q").out()).isEqualTo(id + "\n");
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.isola.client.Execution;
 import dev.isola.client.ExecutionInfo;
 import dev.isola.client.Exit;
 import dev.isola.client.FileInfo;
+import dev.isola.client.Fork;
 import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.Output;
@@ -26,6 +27,7 @@ import dev.isola.client.error.InvalidRequest;
 import dev.isola.client.error.NotFound;
 import dev.isola.client.error.ProviderUnavailable;
 import dev.isola.client.error.Unauthenticated;
+import dev.isola.client.error.Unsupported;
 import dev.isola.client.examples.FollowBuild;
 import dev.isola.client.examples.RunCode;
 import java.io.ByteArrayInputStream;
@@ -344,6 +346,21 @@ class SdkTest {
                   .code())
           .isEqualTo("SERVER_UNREACHABLE");
     }
+  }
+
+  @Test
+  void forksFilesAndThrowsWhenAskedForMemory() {
+    sandbox.exec("printf here > kept");
+    Fork fork = sandbox.fork(1).getFirst();
+    assertThat(fork.kind()).isEqualTo("filesystem");
+    Sandbox other = isola.sandbox(fork.sandbox().orElseThrow().id());
+    assertThat(other.exec("cat kept").stdout()).isEqualTo("here");
+    other.destroy();
+    Unsupported refused = catchThrowableOfType(Unsupported.class, () -> sandbox.fork(2, "memory"));
+    assertThat(refused.code()).isEqualTo("NOT_IMPLEMENTED");
+    assertThat(refused.status()).isEqualTo(501);
+    assertThat(refused.remedy()).contains("kind filesystem");
+    assertThat(isola.list(SandboxFilter.ALL)).hasSize(1);
   }
 
   @Test

@@ -14,6 +14,7 @@ import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
@@ -21,12 +22,14 @@ import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
+import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,8 +40,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,6 +59,19 @@ class SnapshotAcrossProvidersTest {
       "cd /workspace && find . -printf '%p %y %m %U %G %T@ %l %n\\n' | sort"
           + " && find . -type f -print0 | sort -z | xargs -0 -r sha256sum";
 
+  /** Every attribute of every file and folder, by a program that is not ours. */
+  private static final String ATTRIBUTES =
+      """
+      import os
+      for top, folders, files in sorted(os.walk('/workspace')):
+        for name in [''] + sorted(files):
+          path = os.path.join(top, name)
+          for key in sorted(os.listxattr(path, follow_symlinks=False)):
+            print(path, key, os.getxattr(path, key, follow_symlinks=False))
+      """;
+
+  private static final int SPARSE_BYTES = 16 << 20;
+
   private static final InstantSource CLOCK = InstantSource.system();
 
   private static final Log QUIET =
@@ -62,11 +83,50 @@ class SnapshotAcrossProvidersTest {
         public void warning(String sentence) {}
       };
 
+  private static @Nullable OwnEngine containers;
+
   @TempDir Path folder;
 
+  @BeforeAll
+  static void startContainers() {
+    if (OwnEngine.Kind.DOCKER.missing().isEmpty()) {
+      containers = OwnEngine.docker(false);
+    }
+  }
+
+  @AfterAll
+  static void stopContainers() {
+    OwnEngine started = containers;
+    if (started != null) {
+      started.close();
+    }
+  }
+
+  /** An engine that there cannot be is not healthy, and the test NOT RUN. */
+  private static String host() {
+    OwnEngine started = containers;
+    return started == null ? "unix:///nowhere/docker.sock" : started.host();
+  }
+
   @ParameterizedTest
-  @CsvSource({"bubblewrap, gvisor", "bubblewrap, crun", "crun, bubblewrap"})
+  @CsvSource({
+    "bubblewrap, gvisor",
+    "bubblewrap, crun",
+    "crun, bubblewrap",
+    "bubblewrap, docker",
+    "docker, bubblewrap"
+  })
   void theTreeIsTheSame(String from, String to) throws IOException {
+    compareAt(from, to);
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "isola.long", matches = "true")
+  void theTreeIsTheSameFromDockerToGvisor() throws IOException {
+    compareAt("docker", "gvisor");
+  }
+
+  private void compareAt(String from, String to) throws IOException {
     List<ProviderFactory> factories =
         StreamSupport.stream(ServiceLoader.load(ProviderFactory.class).spliterator(), false)
             .filter(one -> List.of(from, to).contains(one.name()))
@@ -80,7 +140,7 @@ class SnapshotAcrossProvidersTest {
                     new Machine(16_000, 4, folder),
                     Optional.empty(),
                     Map.of(),
-                    List.<Sources.FlagValue>of(),
+                    List.of(new Sources.FlagValue("--set", "providers.docker.host", host())),
                     List.of(from, to)))
             .orThrow();
     try (Ledger ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
@@ -117,7 +177,17 @@ class SnapshotAcrossProvidersTest {
             + " chmod 750 empty && chown 1234:4321 a/one && chown -h 7:8 a/link && touch -d"
             + " '2001-02-03 04:05:06.123456789' a/one && touch -d '1999-01-01' a empty && for i in"
             + " $(seq 300); do echo $i > \"f $i\"; done");
+    output(
+        source,
+        "truncate -s "
+            + SPARSE_BYTES
+            + " sparse && printf here | dd of=sparse bs=1 seek=9000000 conv=notrunc status=none");
+    boolean attributes = plantAttributes(source);
     String before = output(source, DESCRIBE);
+    String attributesBefore = attributes ? attributes(source) : "";
+    assertThat(blocks(source, "sparse"))
+        .as("the control: what is sparse there")
+        .isLessThan(SPARSE_BYTES / 8);
     String image =
         SnapshotImages.name(
             engine.snapshots().create(source.id(), SnapshotOrder.WORKSPACE).snapshot().id());
@@ -125,10 +195,47 @@ class SnapshotAcrossProvidersTest {
         make(engine, SandboxSpec.builder(new SandboxId("restored")).image(image), to);
     try {
       assertThat(output(restored, DESCRIBE)).isEqualTo(before);
+      if (attributes) {
+        String after = attributes(restored);
+        if (plantAttributes(restored)) { // gVisor may have none
+          assertThat(after).isEqualTo(attributesBefore).contains("user.mark", "user.of.folder");
+        }
+      }
+      if (tellsOfHoles(restored)) {
+        assertThat(blocks(restored, "sparse")).as("holes").isLessThan(SPARSE_BYTES / 8);
+      }
       assertThat(engine.entry(restored.id()).provider()).isEqualTo(to);
     } finally {
       engine.destroy(restored.id(), Destroy.FORCE);
     }
+  }
+
+  /** Tells whether there are attributes there; then they are part of what is compared. */
+  private static boolean plantAttributes(Sandbox sandbox) {
+    try {
+      sandbox.files().setAttribute("a/one", "mark", Bytes.of(new byte[] {0, -1, 10, 'x'}));
+      sandbox.files().setAttribute("empty", "of.folder", Bytes.of(new byte[] {'y'}));
+    } catch (SandboxException none) {
+      return false;
+    }
+    return sandbox.run(Command.argv("python3", "-c", ATTRIBUTES)).succeeded();
+  }
+
+  private static String attributes(Sandbox sandbox) {
+    ExecResult found = sandbox.run(Command.argv("python3", "-c", ATTRIBUTES));
+    assertThat(found.succeeded()).as("%s", found).isTrue();
+    return found.stdout().text();
+  }
+
+  /** Tells whether a hole shows there; gVisor says of every file that it is full. */
+  private static boolean tellsOfHoles(Sandbox sandbox) {
+    output(sandbox, "truncate -s " + SPARSE_BYTES + " /workspace/hole");
+    return blocks(sandbox, "hole") < SPARSE_BYTES / 8;
+  }
+
+  /** Returns how many bytes a file takes. */
+  private static long blocks(Sandbox sandbox, String file) {
+    return Long.parseLong(output(sandbox, "find /workspace/" + file + " -printf %b")) * 512;
   }
 
   private static Sandbox make(Engine engine, SandboxSpec.Builder spec, String provider) {

@@ -21,11 +21,13 @@ import java.util.stream.Stream;
  *   <li>{@code api}: commands, events and a large file over HTTP, beside the same in this process;
  *   <li>{@code soak}: 64 clients over HTTP for a minute;
  *   <li>{@code snapshot}: all of a tree, what changed of it, the tree restored, ten forks of it.
+ *   <li>{@code fork}: ten forks of a tree of small files, until each has answered.
  * </ul>
  */
 public final class Bench {
   public static final List<String> BENCHMARKS =
-      List.of("create", "warm", "exec", "files", "flood", "density", "api", "soak", "snapshot");
+      List.of(
+          "create", "warm", "exec", "files", "flood", "density", "api", "soak", "snapshot", "fork");
   public static final List<String> COMPARATORS =
       Stream.concat(
               Stream.of("raw", "processbuilder", "cp", "tar", "restic", "engine"),
@@ -116,6 +118,7 @@ public final class Bench {
       case "api" -> ApiEvents.of(arena, plan);
       case "soak" -> SoakEvent.of(arena, plan);
       case "snapshot" -> SnapshotEvents.of(arena, plan);
+      case "fork" -> SnapshotEvents.forks(arena, plan);
       default -> throw new IllegalArgumentException("no benchmark is named " + benchmark);
     };
   }

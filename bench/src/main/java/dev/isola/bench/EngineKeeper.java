@@ -11,6 +11,7 @@ import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Forking;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.file.TreeLimits;
@@ -18,9 +19,12 @@ import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -28,6 +32,11 @@ import java.util.OptionalLong;
 final class EngineKeeper implements SnapshotEvents.Keeper {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final long DISK_MB = 20_000;
+  private static final Command THERE = Command.argv("test", "-e", "small/0/f0");
+  private static final Duration PAUSE = Duration.ofMillis(500);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final int WARM_UP = 400;
+  private static final int WARM_FORKS = 80;
 
   private final Housed housed;
   private final Engine engine;
@@ -45,6 +54,7 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
         housed.engine().create(Order.of(Request.of(spec().build(), housed.provider()))).sandbox();
     EngineKeeper keeper = new EngineKeeper(housed, sandbox.id());
     try {
+      keeper.warmUp();
       Process tar =
           new ProcessBuilder("tar", "cf", "-", "-C", tree.folder().toString(), ".")
               .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -52,6 +62,9 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
       try (InputStream archive = tar.getInputStream()) {
         sandbox.files().importTree(".", archive, TreeLimits.DEFAULT);
       }
+      awaitCompiler();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     } catch (IOException e) {
       absent.add(new Absent(housed.name(), "the tree does not come in: " + e.getMessage()));
     }
@@ -62,6 +75,51 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
     return SandboxSpec.builder(SandboxId.random(RANDOM))
         .ttl(Duration.ofHours(2))
         .limits(ResourceLimits.DEFAULT.withDiskMb(DISK_MB));
+  }
+
+  /**
+   * A server that people fork on has made sandboxes and forks before; the compiler is done with
+   * that.
+   */
+  private void warmUp() throws IOException, InterruptedException {
+    Parallel.run(
+        () -> {
+          Sandbox one =
+              engine.create(Order.of(Request.of(spec().build(), housed.provider()))).sandbox();
+          one.run(Command.argv("true"));
+          engine.destroy(one.id(), Destroy.FORCE);
+        },
+        WARM_UP,
+        10);
+    if (engine.sandbox(source).as(Forking.class).isPresent()) {
+      warmUpForks();
+    }
+  }
+
+  private void warmUpForks() throws IOException, InterruptedException {
+    Sandbox other =
+        engine.create(Order.of(Request.of(spec().build(), housed.provider()))).sandbox();
+    for (int i = 0; i < WARM_FORKS; i++) {
+      other.run(Command.shell("echo " + i + " > file"));
+      forkTen(other.id(), Command.argv("test", "-e", "file"));
+      tidy();
+    }
+    engine.destroy(other.id(), Destroy.FORCE);
+  }
+
+  /** What came before is compiled for a while after it; that is no part of what is measured. */
+  private static void awaitCompiler() throws InterruptedException {
+    CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
+      return;
+    }
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    long before;
+    do {
+      before = compiler.getTotalCompilationTime();
+      Thread.sleep(PAUSE);
+    } while (compiler.getTotalCompilationTime() - before > PAUSE.toMillis() / 20
+        && System.nanoTime() < end);
   }
 
   @Override
@@ -100,22 +158,38 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
   public void restore() throws IOException {
     String image = SnapshotImages.name(engine.snapshots().list().getLast().id());
     Order order = Order.of(Request.of(spec().image(image).build(), housed.provider()));
-    answer(engine.create(order).sandbox());
+    Sandbox sandbox = engine.create(order).sandbox();
+    made.add(sandbox.id());
+    answer(sandbox, THERE);
   }
 
   @Override
-  public void forkTen() throws IOException {
-    for (Forked fork : engine.fork(source, 10)) {
+  public void forkTen() throws IOException, InterruptedException {
+    forkTen(source, THERE);
+  }
+
+  private void forkTen(SandboxId origin, Command question)
+      throws IOException, InterruptedException {
+    List<SandboxId> forks = new ArrayList<>();
+    for (Forked fork : engine.fork(origin, 10)) {
       switch (fork) {
-        case Forked.Made(var entry) -> answer(engine.sandbox(entry.id()));
+        case Forked.Made(var entry, var by) -> forks.add(entry.id());
         case Forked.Failed(var why) -> throw new IOException("a fork failed", why);
       }
     }
+    made.addAll(forks);
+    Iterator<SandboxId> next = forks.iterator();
+    Parallel.run(() -> answer(engine.sandbox(another(next)), question), forks.size(), forks.size());
   }
 
-  private void answer(Sandbox sandbox) throws IOException {
-    made.add(sandbox.id());
-    ExecResult result = sandbox.run(Command.shell("test -e large/f0"));
+  private static SandboxId another(Iterator<SandboxId> next) {
+    synchronized (next) {
+      return next.next();
+    }
+  }
+
+  private static void answer(Sandbox sandbox, Command question) throws IOException {
+    ExecResult result = sandbox.run(question);
     if (!result.succeeded()) {
       throw new IOException("the tree is not there: " + result);
     }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SnapshotEvents {
   private static final int N = 5;
+  private static final int FORKS = 20;
 
   private SnapshotEvents() {}
 
@@ -48,13 +49,7 @@ final class SnapshotEvents {
 
   static List<Event> of(Arena arena, Plan plan) throws IOException, InterruptedException {
     SnapshotTree tree = SnapshotTree.make(arena.folder().resolve("snapshot-tree"), plan.sizes());
-    List<Keeper> keepers = new ArrayList<>(SnapshotPeers.of(arena, plan, tree));
-    for (Entrant entrant : arena.entrants()) {
-      arena
-          .housed(entrant)
-          .ifPresent(housed -> keepers.add(EngineKeeper.open(housed, tree, arena.absent())));
-    }
-    keepers.forEach(arena::closing);
+    List<Keeper> keepers = keepers(arena, plan, tree);
     int n = plan.n().orElse(N);
     return List.of(
         event("snapshot-full", n, tree, keepers, (keeper, round) -> keeper.forget(), Keeper::full),
@@ -75,16 +70,46 @@ final class SnapshotEvents {
               keeper.restore();
               return null;
             }),
-        event(
-            "fork-10",
-            n,
-            tree,
-            keepers,
-            (keeper, round) -> keeper.tidy(),
-            keeper -> {
-              keeper.forkTen();
-              return null;
-            }));
+        forks(n, tree, keepers));
+  }
+
+  /** Ten forks alone, of a tree of small files. */
+  static List<Event> forks(Arena arena, Plan plan) throws IOException, InterruptedException {
+    SnapshotTree tree = SnapshotTree.small(arena.folder().resolve("fork-tree"), plan.sizes());
+    List<Keeper> keepers = keepers(arena, plan, tree);
+    for (Keeper keeper : keepers) {
+      keeper.forget();
+    }
+    return List.of(forks(plan.n().orElse(FORKS), tree, keepers));
+  }
+
+  private static List<Keeper> keepers(Arena arena, Plan plan, SnapshotTree tree)
+      throws IOException, InterruptedException {
+    List<Keeper> keepers = new ArrayList<>(SnapshotPeers.of(arena, plan, tree));
+    for (Entrant entrant : arena.entrants()) {
+      arena
+          .housed(entrant)
+          .ifPresent(housed -> keepers.add(EngineKeeper.open(housed, tree, arena.absent())));
+    }
+    keepers.forEach(arena::closing);
+    return keepers;
+  }
+
+  /** Something is changed before each time, so that nobody can have it from the time before. */
+  private static Event forks(int n, SnapshotTree tree, List<Keeper> keepers) {
+    return event(
+        "fork-10",
+        n,
+        tree,
+        keepers,
+        (keeper, round) -> {
+          keeper.tidy();
+          keeper.change("echo " + round + " > small/0/f0");
+        },
+        keeper -> {
+          keeper.forkTen();
+          return null;
+        });
   }
 
   private interface Before {

@@ -20,9 +20,18 @@ record SnapshotTree(Path folder, int small, int large, int largeSize, long bytes
 
   /** Makes it; a plan that is in a hurry has a small one. */
   static SnapshotTree make(Path folder, Plan.Sizes sizes) throws IOException {
-    int small = sizes.files();
-    int large = Math.min(MOST_LARGE, small);
+    int large = Math.min(MOST_LARGE, sizes.files());
     int largeSize = (int) (Math.min(sizes.bytes() / 2, MOST_BYTES) / large);
+    return make(folder, sizes.files(), large, largeSize);
+  }
+
+  /** Makes one of small files alone. */
+  static SnapshotTree small(Path folder, Plan.Sizes sizes) throws IOException {
+    return make(folder, sizes.files(), 0, 0);
+  }
+
+  private static SnapshotTree make(Path folder, int small, int large, int largeSize)
+      throws IOException {
     Random random = new Random(8);
     for (int i = 0; i < small; i++) {
       write(folder.resolve("small/" + i % FOLDERS + "/f" + i), SMALL_SIZE, random);
@@ -51,9 +60,11 @@ record SnapshotTree(Path folder, int small, int large, int largeSize, long bytes
         + SMALL_SIZE
         + " /dev/urandom > small/$((i % "
         + FOLDERS
-        + "))/f$i; done; head -c "
-        + largeSize
-        + " /dev/urandom > large/f"
-        + round % large;
+        + "))/f$i; done"
+        + (large == 0 ? "" : largeChange(round));
+  }
+
+  private String largeChange(int round) {
+    return "; head -c " + largeSize + " /dev/urandom > large/f" + round % large;
   }
 }

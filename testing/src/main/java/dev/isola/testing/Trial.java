@@ -10,19 +10,28 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.InstantSource;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * A provider on a fresh folder, with an instance id of its own. Whatever it still has is destroyed
  * and the folder removed when the trial is closed, and when the JVM is told to end before.
  */
 public final class Trial implements AutoCloseable {
+  /** Less than service managers have with somebody who was told to end. */
+  private static final Duration PATIENCE = Duration.ofSeconds(25);
+
   private final ProviderFactory factory;
   private final InstanceId instance;
   private final Scratch scratch;
-  private final AtomicBoolean ended = new AtomicBoolean();
-  private final Thread hook = Thread.ofPlatform().unstarted(this::end);
+  private final ReentrantLock using = new ReentrantLock();
+  private final ReentrantLock ending = new ReentrantLock();
+  private final Thread hook = Thread.ofPlatform().unstarted(this::shutDown);
+  private volatile Runnable stop = () -> {};
+  private boolean ended;
 
   private Trial(ProviderFactory factory) {
     this.factory = factory;
@@ -55,13 +64,59 @@ public final class Trial implements AutoCloseable {
         ProviderConfig.EMPTY, new ProviderContext(instance, data(), InstantSource.system()));
   }
 
-  private void end() {
-    if (!ended.compareAndSet(false, true)) {
-      return;
+  /**
+   * Does {@code work}, which may make sandboxes. A JVM that is told to end meanwhile calls {@code
+   * stop} and waits until the work is over, for a while: what is made after the last look would be
+   * left behind.
+   */
+  public <T> T use(Runnable stop, Supplier<T> work) {
+    using.lock();
+    try {
+      this.stop = stop;
+      return work.get();
+    } finally {
+      this.stop = () -> {};
+      using.unlock();
     }
+  }
+
+  private void shutDown() {
+    stop.run();
+    try {
+      if (using.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+        using.unlock();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    end();
+  }
+
+  /** Who comes second waits for the first: the JVM must not be gone before everything else is. */
+  private void end() {
+    ending.lock();
+    try {
+      if (!ended) {
+        ended = true;
+        destroyAll();
+      }
+    } finally {
+      ending.unlock();
+    }
+  }
+
+  private void destroyAll() {
     try (Provider provider = open()) {
+      RuntimeException first = null;
       for (Sighting left : provider.inventory()) {
-        provider.destroy(left.id(), Destroy.FORCE);
+        try {
+          provider.destroy(left.id(), Destroy.FORCE);
+        } catch (RuntimeException e) {
+          first = first == null ? e : first;
+        }
+      }
+      if (first != null) {
+        throw first;
       }
     } finally {
       scratch.close();

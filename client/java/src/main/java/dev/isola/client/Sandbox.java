@@ -124,8 +124,21 @@ public final class Sandbox {
    * @return for each the sandbox, or why there is none
    */
   public List<Fork> fork(int count) {
-    Fields answer = transport.post(address.slash("fork"), Map.of("count", count), LONGEST_EXEC);
-    return answer.list("forks").stream().map(Fork::read).toList();
+    return fork(count, "filesystem");
+  }
+
+  /**
+   * Makes sandboxes that begin with what this one has now.
+   *
+   * @param kind {@code filesystem}: processes begin anew; {@code memory}, which every server
+   *     refuses until a provider can
+   * @return for each the sandbox, or why there is none
+   */
+  public List<Fork> fork(int count, String kind) {
+    Fields answer =
+        transport.post(address.slash("fork"), Map.of("count", count, "kind", kind), LONGEST_EXEC);
+    String had = answer.text("kind");
+    return answer.list("forks").stream().map(fork -> Fork.read(had, fork)).toList();
   }
 
   /** Lets it live that long from now. */

@@ -124,9 +124,22 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("idleTimeoutSeconds", time.toSeconds());
     }
 
-    /** What becomes of it then: destroy, pause or stop; the next request wakes it. */
+    /** What becomes of it then: destroy, pause, stop or snapshot; the next request wakes it. */
     public Builder whenIdle(String what) {
       return set("whenIdle", what);
+    }
+
+    /**
+     * What becomes of it when its time is up: destroy, pause, stop or snapshot. It is there again
+     * when it is resumed, or with {@link #autoResume} by the next request.
+     */
+    public Builder whenExpired(String what) {
+      return set("whenExpired", what);
+    }
+
+    /** Whether traffic to its ports wakes it, and any request one that was kept beyond its time. */
+    public Builder autoResume(boolean on) {
+      return set("autoResume", on);
     }
 
     public Builder cpu(double cores) {

@@ -1,6 +1,7 @@
 # Podman's service with storage and settings of its own: sh podman.sh FOLDER
 # To be run as process 1 of pid, mount and network namespaces of its own. It listens at FOLDER/docker.sock.
 work=$1
+cd "$work" || exit 1 # conmon leaves a file "oom" where it runs
 ip link set lo up
 cat >"$work/storage.conf" <<CONF
 [storage]

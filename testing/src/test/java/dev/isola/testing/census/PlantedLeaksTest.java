@@ -183,6 +183,22 @@ class PlantedLeaksTest {
         () -> open[0].close());
   }
 
+  /** One whose owner lives is no leak. */
+  @Test
+  void launcherWhoseOwnerIsGone() throws IOException, InterruptedException {
+    Path programs = Files.createDirectories(data.resolve("bin"));
+    Path ours = programs.resolve("launch-" + ProcessHandle.current().pid() + "-1");
+    Path left = programs.resolve("launch-" + (1L << 30) + "-1"); // more than any process has
+    try (ServerSocketChannel one = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      one.bind(UnixDomainSocketAddress.of(ours));
+      ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+      LeakCensus census = new LeakCensus(instance, data);
+      assertThat(census.take().things()).isEmpty();
+      found(
+          "unix socket " + left, () -> other.bind(UnixDomainSocketAddress.of(left)), other::close);
+    }
+  }
+
   @Test
   void socketOfThisJvm() throws IOException, InterruptedException {
     // Opening the first one makes the JVM keep descriptors of its own.

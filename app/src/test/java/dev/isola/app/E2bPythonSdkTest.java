@@ -1,0 +1,90 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.isola.app.E2bHouse.Ended;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * A1: the same for E2B's SDK for Python. NOT RUN where Python, pip, the SDK or bubblewrap cannot be
+ * had.
+ */
+@Timeout(180)
+class E2bPythonSdkTest {
+  private static final Path PROGRAMS = E2bHouse.PROGRAMS.resolve("python");
+  private static final Path INSTALLED = Path.of("target/e2b-python").toAbsolutePath();
+  private static final Path PYTHON = INSTALLED.resolve("bin/python");
+
+  @TempDir static Path data;
+  private static @Nullable E2bHouse house;
+
+  @BeforeAll
+  static void start() throws IOException, InterruptedException {
+    install();
+    house = E2bHouse.open(data);
+  }
+
+  @AfterAll
+  static void end() {
+    if (house != null) {
+      house.close();
+    }
+  }
+
+  /** Fetches the SDK once, as the list of its versions says. */
+  private static void install() throws IOException, InterruptedException {
+    Path wanted = PROGRAMS.resolve("requirements.txt");
+    Path done = INSTALLED.resolve("requirements.txt");
+    if (Files.exists(done) && Files.mismatch(done, wanted) < 0) {
+      return;
+    }
+    Files.createDirectories(INSTALLED);
+    try {
+      need("Python", "python3", "-m", "venv", "--clear", INSTALLED.toString());
+    } catch (IOException e) {
+      abort("NOT RUN: there is no python3: " + e.getMessage());
+    }
+    need("the SDK", PYTHON.toString(), "-m", "pip", "install", "-q", "-r", wanted.toString());
+    Files.copy(wanted, done, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private static void need(String what, String... command)
+      throws IOException, InterruptedException {
+    Ended ended = E2bHouse.run(data, Map.of(), command);
+    if (ended.code() != 0) {
+      abort("NOT RUN: " + what + " cannot be had: " + ended.output().strip());
+    }
+  }
+
+  /** The numbers are of tests in each: one that vanished would not be missed otherwise. */
+  @ParameterizedTest
+  @CsvSource({
+    "commands, 17",
+    "files, 13",
+    "urls, 3",
+    "watch, 4",
+    "pty, 2",
+    "lifecycle, 14",
+    "async, 6"
+  })
+  void theSdkWorks(String area, int tests) throws IOException, InterruptedException {
+    Ended ended =
+        Objects.requireNonNull(house)
+            .program(PROGRAMS, PYTHON.toString(), "-B", "-m", "unittest", "test_" + area);
+    assertThat(ended.code()).as(ended.output()).isZero();
+    assertThat(ended.output()).contains("Ran " + tests + " tests").endsWith("\nOK\n");
+  }
+}

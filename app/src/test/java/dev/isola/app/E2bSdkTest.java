@@ -1,0 +1,108 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.isola.app.E2bHouse.Ended;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * A1: programs that were written against E2B's own SDK, as it is published, run here with two URLs
+ * changed. NOT RUN where Node.js, the SDK or bubblewrap cannot be had.
+ */
+@Timeout(180)
+class E2bSdkTest {
+  private static final Path PROGRAMS = E2bHouse.PROGRAMS;
+  private static final Path INSTALLED = Path.of("target/e2b").toAbsolutePath();
+  private static final Pattern COUNT = Pattern.compile("(?m)^# (pass|fail) ([0-9]+)$");
+
+  @TempDir static Path data;
+  private static @Nullable E2bHouse house;
+
+  @BeforeAll
+  static void start() throws IOException, InterruptedException {
+    install();
+    house = E2bHouse.open(data);
+  }
+
+  @AfterAll
+  static void end() {
+    if (house != null) {
+      house.close();
+    }
+  }
+
+  /** Fetches the SDK once, as its lock says. */
+  private static void install() throws IOException, InterruptedException {
+    Files.createDirectories(INSTALLED);
+    Path lock = INSTALLED.resolve("package-lock.json");
+    boolean same =
+        Files.exists(INSTALLED.resolve("node_modules/e2b"))
+            && Files.exists(lock)
+            && Files.mismatch(lock, PROGRAMS.resolve("package-lock.json")) < 0;
+    if (!same) {
+      for (String name : List.of("package.json", "package-lock.json", ".npmrc")) {
+        Files.copy(
+            PROGRAMS.resolve(name), INSTALLED.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+      }
+      try {
+        Ended npm = E2bHouse.run(INSTALLED, Map.of(), "npm", "ci", "--no-audit", "--no-fund");
+        if (npm.code() != 0) {
+          abort("NOT RUN: npm cannot install the SDK: " + npm.output().lines().findFirst());
+        }
+      } catch (IOException e) {
+        abort("NOT RUN: there is no npm: " + e.getMessage());
+      }
+    }
+    Path programs = Files.createDirectories(INSTALLED.resolve("test"));
+    try (var files = Files.list(PROGRAMS.resolve("test"))) {
+      for (Path file : files.toList()) {
+        Files.copy(file, programs.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+      }
+    }
+  }
+
+  /** The numbers are of tests in each: one that vanished would not be missed otherwise. */
+  @ParameterizedTest
+  @CsvSource({
+    "commands, 21",
+    "files, 20",
+    "urls, 7",
+    "watch, 5",
+    "pty, 3",
+    "git, 3",
+    "lifecycle, 10",
+    "snapshots, 3",
+    "templates, 2",
+    "interpreter, 7"
+  })
+  void theSdkWorks(String area, int tests) throws IOException, InterruptedException {
+    if (List.of("lifecycle", "interpreter").contains(area)) {
+      E2bHouse.refuseWithoutPythonInTheImage();
+    }
+    Ended ended =
+        Objects.requireNonNull(house)
+            .program(
+                INSTALLED, "node", "--test", "--test-reporter=tap", "test/" + area + ".test.mjs");
+    assertThat(ended.code()).as(ended.output()).isZero();
+    Matcher counts = COUNT.matcher(ended.output());
+    assertThat(counts.find()).as(ended.output()).isTrue();
+    assertThat(counts.group(1)).isEqualTo("pass");
+    assertThat(Integer.parseInt(counts.group(2))).isEqualTo(tests);
+  }
+}

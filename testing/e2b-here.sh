@@ -1,0 +1,68 @@
+#!/bin/sh
+# Runs the programs of testing/e2b, which use E2B's own SDKs as they are published, against a server of its own:
+#   testing/e2b-here.sh [PROVIDER] [AREA...]        such as: testing/e2b-here.sh bubblewrap commands python/files
+#   testing/engines-here.sh --docker testing/e2b-here.sh docker
+# An area is a program in testing/e2b/test, or python/AREA for one in testing/e2b/python; all of them without any.
+# The server has the image base of the data folder ISOLA_E2B_DATA, or makes it when it is first wanted.
+set -u
+self=$(dirname "$(readlink -f "$0")")
+provider=${1:-bubblewrap}
+[ "$#" -eq 0 ] || shift
+port=${ISOLA_E2B_PORT:-7799}
+for program in node npm python3 curl; do
+  command -v "$program" >/dev/null || { echo "e2b-here: $program is not installed" >&2; exit 1; }
+done
+work=$(mktemp -d /tmp/isola-e2b.XXXXXX)
+data=${ISOLA_E2B_DATA:-$work/data}
+server=
+stop() {
+  trap - EXIT INT TERM HUP
+  [ -z "$server" ] || { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
+  rm -rf "$work"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM HUP
+
+node=
+python=
+for area in "$@"; do
+  case $area in
+    python/*) python="$python test_${area#python/}" ;;
+    *) node="$node test/$area.test.mjs" ;;
+  esac
+done
+if [ "$#" -eq 0 ]; then
+  node=test/
+  python=$(cd "$self/e2b/python" && for file in test_*.py; do printf ' %s' "${file%.py}"; done)
+fi
+if [ -n "$node" ]; then
+  cp -R "$self/e2b/package.json" "$self/e2b/package-lock.json" "$self/e2b/.npmrc" "$self/e2b/test" "$self/e2b/bench.mjs" "$work/" || exit 1
+  (cd "$work" && npm ci --no-audit --no-fund >npm.log 2>&1) || { cat "$work/npm.log" >&2; exit 1; }
+fi
+if [ -n "$python" ]; then
+  { python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q -r "$self/e2b/python/requirements.txt"; } \
+    >"$work/pip.log" 2>&1 || { cat "$work/pip.log" >&2; exit 1; }
+fi
+
+E2B_API_KEY=e2b_$(head -c 20 /dev/urandom | od -An -tx1 | tr -d ' \n')
+export E2B_API_KEY E2B_API_URL="http://127.0.0.1:$port" E2B_SANDBOX_URL="http://127.0.0.1:$port"
+ISOLA_API_KEY=$E2B_API_KEY "$self/../isola" serve --data "$data" --port "$port" --set "provider=$provider" \
+  >"$work/server.log" 2>&1 &
+server=$!
+for _ in $(seq 600); do
+  curl -sf "$E2B_API_URL/readyz" >/dev/null 2>&1 && break
+  kill -0 "$server" 2>/dev/null || { cat "$work/server.log" >&2; exit 1; }
+  sleep 0.5
+done
+
+cd "$work" || exit 1
+if [ "${1:-}" = bench ]; then
+  node bench.mjs
+  exit
+fi
+code=0
+# shellcheck disable=SC2086
+[ -z "$node" ] || node --test --test-concurrency=1 --test-reporter=tap $node || code=1
+# shellcheck disable=SC2086
+[ -z "$python" ] || (cd "$self/e2b/python" && "$work/venv/bin/python" -B -m unittest -v $python) || code=1
+exit $code

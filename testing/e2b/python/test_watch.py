@@ -1,0 +1,70 @@
+import unittest
+
+from e2b import FileNotFoundException, FilesystemEventType, InvalidArgumentException, SandboxException
+from programs import WithSandbox, until
+
+
+class WatchTest(WithSandbox):
+    """The watches of the synchronous SDK are asked, and not listened to."""
+
+    def watch(self, path, **options):
+        handle = self.files.watch_dir(path, **options)
+        self.addCleanup(handle.stop)
+        events = []
+
+        def saw(name, kind):
+            def seen():
+                events.extend(handle.get_new_events())
+                return any(one.name == name and one.type == kind for one in events)
+
+            until(seen, f"{kind} of {name}")
+
+        return saw, events
+
+    def test_everything_that_happens_in_a_folder(self):
+        self.files.make_dir("seen")
+        saw, _ = self.watch("seen")
+        self.files.write("seen/new.txt", "one")
+        saw("new.txt", FilesystemEventType.CREATE)
+        self.files.write("seen/new.txt", "two")
+        saw("new.txt", FilesystemEventType.WRITE)
+        self.commands.run("chmod 600 seen/new.txt")
+        saw("new.txt", FilesystemEventType.CHMOD)
+        self.files.rename("seen/new.txt", "seen/old.txt")
+        saw("new.txt", FilesystemEventType.RENAME)
+        saw("old.txt", FilesystemEventType.CREATE)
+        self.files.remove("seen/old.txt")
+        saw("old.txt", FilesystemEventType.REMOVE)
+
+    def test_folders_in_it_only_when_asked_for(self):
+        self.files.make_dir("deep/in/it")
+        saw, _ = self.watch("deep", recursive=True)
+        flat, events = self.watch("deep")
+        self.files.write("deep/in/it/file", "x")
+        self.files.write("deep/here", "x")
+        saw("in/it/file", FilesystemEventType.CREATE)
+        flat("here", FilesystemEventType.CREATE)
+        self.assertFalse([one for one in events if "file" in one.name])
+
+    def test_what_changed_is_described(self):
+        self.files.make_dir("told")
+        saw, events = self.watch("told", include_entry=True)
+        self.files.write("told/file", "hello")
+        saw("file", FilesystemEventType.WRITE)
+        self.assertIn("/home/user/told/file", [one.entry.path for one in events if one.entry])
+
+    def test_nobody_watches_what_is_no_folder_or_asks_a_watch_that_is_over(self):
+        with self.assertRaises(FileNotFoundException):
+            self.files.watch_dir("nothing")
+        self.files.write("file", "x")
+        with self.assertRaises(InvalidArgumentException):
+            self.files.watch_dir("file")
+        self.files.make_dir("over")
+        handle = self.files.watch_dir("over")
+        handle.stop()
+        with self.assertRaises(SandboxException):
+            handle.get_new_events()
+
+
+if __name__ == "__main__":
+    unittest.main()
