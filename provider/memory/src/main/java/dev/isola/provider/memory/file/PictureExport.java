@@ -54,7 +54,12 @@ final class PictureExport {
     }
   }
 
+  /** In one moment: what is listed is what is read, whatever a command that is not held yet does. */
   InputStream archive() {
+    return new TarStream(tree.locked(this::items).iterator());
+  }
+
+  private List<TarStream.Item> items() {
     List<FileInfo> all = tree.list(top.path(), 0);
     Set<String> wanted = new HashSet<>();
     for (FileInfo info : all) {
@@ -73,7 +78,7 @@ final class PictureExport {
         items.add(item(info, below(info)));
       }
     }
-    return new TarStream(items.iterator());
+    return items;
   }
 
   private String below(FileInfo info) {

@@ -58,7 +58,7 @@ public final class Tree {
     return path.startsWith("/") ? path : base + "/" + path;
   }
 
-  private <T> T locked(Supplier<T> action) {
+  <T> T locked(Supplier<T> action) {
     lock.lock();
     try {
       return action.get();

@@ -55,6 +55,28 @@ class MemoryFilesTest {
   }
 
   @Test
+  void aPictureIsOfOneMomentWhoeverWritesMeanwhile() throws Exception {
+    files.writeText("tree/z.new", "0", UTF_8);
+    Thread writer =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  while (!Thread.currentThread().isInterrupted()) {
+                    files.move("tree/z.new", "tree/z", true);
+                    files.writeText("tree/z.new", "1", UTF_8);
+                  }
+                });
+    try {
+      for (int i = 0; i < 2_000; i++) {
+        assertThat(files.picture("tree", List.of(), List.of()).readAllBytes()).isNotEmpty();
+      }
+    } finally {
+      writer.interrupt();
+      writer.join();
+    }
+  }
+
+  @Test
   void archivesGoRoundWithLongNames() throws IOException {
     String longName = "long-".repeat(30) + "ö";
     files.writeText("tree/" + longName + "/file", "content", UTF_8);
