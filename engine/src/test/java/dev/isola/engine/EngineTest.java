@@ -224,6 +224,31 @@ class EngineTest {
   }
 
   @Test
+  void whatWasHalfMadeIsEndedThoughItsTimeIsOver() throws IOException {
+    try (EngineHouse house = house("")) {
+      SandboxId half = new SandboxId("half");
+      house.restart(
+          () ->
+              house
+                  .ledger
+                  .sandboxes()
+                  .insert(
+                      SandboxEntry.intent(
+                              half,
+                              "{}",
+                              "hash",
+                              "memory",
+                              Isolation.PROCESS,
+                              house.clock.instant())
+                          .expiresAt(house.clock.instant().minusSeconds(1))
+                          .build()));
+      assertThat(house.engine.entry(half).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(house.engine.entry(half).cause().orElse(""))
+          .contains("while the sandbox was made");
+    }
+  }
+
+  @Test
   void theAttemptsBeforeAreWrittenDown() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");

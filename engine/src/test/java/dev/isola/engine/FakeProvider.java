@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A provider that is as healthy as a test says and fails as it says; its own factory. */
@@ -64,6 +65,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile @Nullable ProviderConfig config;
   public volatile boolean closed;
   public volatile Runnable beforeCreate = () -> {};
+  public volatile Consumer<SandboxId> beforeDestroy = id -> {};
   public final AtomicInteger created = new AtomicInteger();
   public final AtomicInteger asked = new AtomicInteger();
 
@@ -157,7 +159,9 @@ public final class FakeProvider implements Provider, ProviderFactory {
   }
 
   @Override
-  public void destroy(SandboxId id, Destroy how) {}
+  public void destroy(SandboxId id, Destroy how) {
+    beforeDestroy.accept(id);
+  }
 
   @Override
   public void close() {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -13,6 +14,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
+import dev.isola.store.Sandboxes;
 import dev.isola.store.SqliteTestDatabase;
 import dev.isola.store.TestDatabase;
 import java.io.IOException;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The scenarios of seed 001 about the warm pool. */
 class Seed001PoolTest {
   private static final SecureRandom RANDOM = new SecureRandom();
+  private static final String UNWANTED = "the hash of a spec that nobody asks for";
   private static final String POOL =
       """
       pool:
@@ -101,6 +104,49 @@ class Seed001PoolTest {
       goOn.countDown();
       await().until(() -> pooled(house).size() == 2);
     }
+  }
+
+  @Test
+  void whatSomebodyWasGivenMeanwhileIsNotThrownAway() throws IOException {
+    FakeProvider gvisor = new FakeProvider("gvisor");
+    try (EngineHouse house = house(POOL, gvisor)) {
+      await().until(() -> pooled(house).size() == 1);
+      List<SandboxEntry> unwanted = List.of(unwanted(house, "one"), unwanted(house, "two"));
+      // While the pool throws the first of them away, somebody is given the other.
+      gvisor.beforeDestroy =
+          ended ->
+              unwanted.stream()
+                  .filter(entry -> !entry.id().equals(ended))
+                  .forEach(entry -> house.ledger.sandboxes().update(given(entry)));
+      assertThat(house.engine.create(order("warm")).entry().warm()).isTrue();
+      // The pool is filled after it was drained.
+      await().until(() -> pooled(house).stream().anyMatch(one -> !one.specHash().equals(UNWANTED)));
+      assertThat(unwanted)
+          .extracting(entry -> house.engine.entry(entry.id()).state())
+          .containsExactlyInAnyOrder(SandboxState.DESTROYED, SandboxState.RUNNING);
+    }
+  }
+
+  /** One in the pool whose spec nobody wants any more. */
+  private static SandboxEntry unwanted(EngineHouse house, String id) {
+    Sandboxes sandboxes = house.ledger.sandboxes();
+    SandboxEntry intent =
+        sandboxes.insert(
+            SandboxEntry.intent(
+                    new SandboxId(id),
+                    "{}",
+                    UNWANTED,
+                    "gvisor",
+                    Isolation.KERNEL,
+                    house.clock.instant())
+                .pooled(true)
+                .build());
+    sandboxes.update(intent.toBuilder().state(SandboxState.RUNNING).build());
+    return house.engine.entry(intent.id());
+  }
+
+  private static SandboxEntry given(SandboxEntry entry) {
+    return entry.toBuilder().pooled(false).build();
   }
 
   @Test

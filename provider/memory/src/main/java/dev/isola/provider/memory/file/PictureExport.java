@@ -54,7 +54,9 @@ final class PictureExport {
     }
   }
 
-  /** In one moment: what is listed is what is read, whatever a command that is not held yet does. */
+  /**
+   * In one moment: what is listed is what is read, whatever a command that is not held yet does.
+   */
   InputStream archive() {
     return new TarStream(tree.locked(this::items).iterator());
   }
