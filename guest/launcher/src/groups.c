@@ -1,0 +1,83 @@
+#include "groups.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "basics.h"
+
+/* How long the path of a group's folder is, its slash included; 0 for what is no cgroup.procs. */
+static size_t folder_length(const char *procs)
+{
+    static const char name[] = "cgroup.procs";
+    size_t length = strlen(procs), rest = sizeof name - 1;
+    return length > rest && strcmp(procs + length - rest, name) == 0 ? length - rest : 0;
+}
+
+/*
+ * Joins a control group of version 1. A write to cgroup.procs makes the kernel wait until no process of the machine is
+ * just forking, many milliseconds; a thread that moves only itself need not wait for that, and we have one thread. That
+ * is what `tasks` does.
+ */
+bool group_join(const char *procs)
+{
+    char tasks[PATH_MAX];
+    size_t folder = folder_length(procs);
+    if (folder > 0 && folder < sizeof tasks - sizeof "tasks") {
+        snprintf(tasks, sizeof tasks, "%.*stasks", (int)folder, procs);
+        if (write_text(tasks, "0")) return true;
+        if (errno != ENOENT) return false;
+    }
+    return write_text(procs, "0");
+}
+
+/*
+ * Forks; the child is born in the plan's control group of version 2, for the same reason, and its step is done. Where
+ * the kernel does not do that the child takes the step itself.
+ */
+pid_t group_fork(struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        struct step *s = &plan->steps[i];
+        size_t folder = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? folder_length(s->words[1]) : 0;
+        char path[PATH_MAX];
+        struct statfs about;
+        if (folder == 0 || folder >= sizeof path) continue;
+        snprintf(path, sizeof path, "%.*s", (int)folder, s->words[1]);
+        int group = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (group < 0) continue;
+        pid_t child = -1;
+        if (fstatfs(group, &about) == 0 && about.f_type == CGROUP2_SUPER_MAGIC) {
+            struct clone_args arguments = {
+                .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)group};
+            child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+            if (child == 0) s->words[0][0] = 0; /* taken */
+        }
+        close(group);
+        if (child >= 0) return child;
+    }
+    return fork();
+}
+
+bool group_kill(const struct plan *plan)
+{
+    bool any = false;
+    for (int i = 0; i < plan->count; i++) {
+        const struct step *s = &plan->steps[i];
+        FILE *procs = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? fopen(s->words[1], "re") : NULL;
+        int pid;
+        while (procs && fscanf(procs, "%d", &pid) == 1)
+            if (pid > 0 && kill(pid, SIGKILL) == 0) any = true;
+        if (procs) fclose(procs);
+    }
+    return any;
+}

@@ -1,0 +1,109 @@
+#include "ready.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "groups.h"
+
+enum { ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000 };
+
+static unsigned long long start_time(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) return 0;
+    text[n] = 0;
+    char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* The next words of the sandbox and, told by the kernel, who says them, as the host numbers processes. */
+static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
+{
+    union { char bytes[CMSG_SPACE(sizeof(struct ucred))]; struct cmsghdr align; } control;
+    struct iovec piece = {text, room};
+    struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(fd, &m, 0);
+    for (struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL; c; c = CMSG_NXTHDR(&m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred sender;
+            memcpy(&sender, CMSG_DATA(c), sizeof sender);
+            *who = sender.pid;
+        }
+    return n;
+}
+
+/* What was said on the way, in one line. */
+static void complain(char *text, size_t length)
+{
+    while (length && (text[length - 1] == '\n' || text[length - 1] == ' ')) length--;
+    text[length] = 0;
+    for (char *p = text; *p; p++)
+        if (*p == '\n' || *p == '\r') *p = ' ';
+    printf("error %s\n", length ? text : "the sandbox ended before it was ready");
+}
+
+/* Whether the sandbox's processes end with its agent. */
+static bool is_loose(const struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++)
+        if (strcmp(plan->steps[i].words[0], "loose") == 0) return true;
+    return false;
+}
+
+/* Nobody will ever know of this sandbox: what was begun of it ends, however far it has come. */
+static int abandon(const struct plan *plan, pid_t child)
+{
+    kill(-child, SIGKILL);
+    kill(child, SIGKILL);
+    for (int round = 0; round < ABANDON_ROUNDS && group_kill(plan); round++) usleep(ABANDON_PAUSE_US);
+    return 1;
+}
+
+int ready_await(int report, int errors, const struct plan *plan, pid_t child)
+{
+    char said[700], text[256];
+    size_t length = 0;
+    const char *namespaces = is_loose(plan) ? "none" : "pid";
+    /* The last leads to who wants the sandbox: it has an error when the other end is gone. */
+    struct pollfd watched[3] = {{report, POLLIN, 0}, {errors, POLLIN, 0}, {1, 0, 0}};
+    while (watched[0].fd >= 0 || watched[1].fd >= 0) {
+        if (poll(watched, 3, -1) < 0 && errno != EINTR) break;
+        if (watched[2].revents & (POLLERR | POLLHUP)) return abandon(plan, child);
+        if (watched[1].fd >= 0 && watched[1].revents) {
+            char more[256];
+            ssize_t n = read(errors, more, sizeof more);
+            if (n <= 0) watched[1].fd = -1;
+            for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = more[i];
+        }
+        if (watched[0].fd >= 0 && watched[0].revents) {
+            pid_t who = 0;
+            ssize_t n = hear(report, text, sizeof text - 1, &who);
+            if (n <= 0) {
+                watched[0].fd = -1;
+                continue;
+            }
+            text[n] = 0;
+            if (strncmp(text, "ready", 5) == 0 && who > 0) {
+                printf("ready pid=%d start=%llu namespaces=%s\n", (int)who, start_time(who), namespaces);
+                return 0;
+            }
+            for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = text[i];
+        }
+    }
+    complain(said, length);
+    return 1;
+}

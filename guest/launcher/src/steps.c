@@ -1,0 +1,250 @@
+#include "steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "basics.h"
+#include "groups.h"
+#include "merge.h"
+#include "mounts.h"
+#include "push.h"
+#include "users.h"
+
+enum { ENVIRONMENT_MAX = 64 };
+
+static int users_fd = -1;
+static bool layered; /* the workspace lies on layers */
+static char *environment[ENVIRONMENT_MAX + 1];
+static int variables;
+
+static void open_source(struct step *s, int source, int word)
+{
+    s->sources[source] = high(open(s->words[word], O_PATH | O_CLOEXEC));
+    if (s->sources[source] < 0) fail("cannot open %s", s->words[word]);
+}
+
+static void open_folders(struct step *s)
+{
+    for (int i = FIRST_RENAME; i < s->count && i - FIRST_RENAME < SOURCES_MAX; i++) {
+        char folder[PATH_MAX];
+        snprintf(folder, sizeof folder, "%s", s->words[i]);
+        char *slash = strrchr(folder, '/');
+        errno = EINVAL;
+        if (!slash || slash == folder) fail("cannot rename %s", s->words[i]);
+        *slash = 0;
+        s->sources[i - FIRST_RENAME] = high(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (s->sources[i - FIRST_RENAME] < 0) fail("cannot open %s", folder);
+    }
+}
+
+/* Opens what mounts are made from: in our own mount namespace, and before the stage covers anything. */
+static void open_sources(struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        struct step *s = &plan->steps[i];
+        bool one = strcmp(s->words[0], "bind") == 0 || strcmp(s->words[0], "beside") == 0;
+        int count = one ? 1 : strcmp(s->words[0], "overlay") == 0 ? 3 : 0;
+        for (int k = 0; k < count && k + 1 < s->count; k++) open_source(s, k, k + 1);
+        if (strcmp(s->words[0], "push") == 0 || strcmp(s->words[0], "mend") == 0) open_folders(s);
+        if (strcmp(s->words[0], "workspace") != 0 || s->count < 4) continue;
+        open_source(s, 0, 2);
+        if (s->count > 4) open_source(s, 1, 3);
+        for (int k = 2; k < SOURCES_MAX && 3 * k < s->count; k++) open_source(s, k, 3 * k - 2);
+    }
+}
+
+/*
+ * ext4 keeps what is made in a folder together, and does not use an inode again for a minute after it was freed: where
+ * sandboxes come and go it looks at thousands of those before it finds one. Each folder in a folder that is marked as a
+ * top has a part of the disk of its own.
+ */
+static void spread(const char *folder)
+{
+    int flags, fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && !(flags & FS_TOPDIR_FL)) {
+        flags |= FS_TOPDIR_FL;
+        ioctl(fd, FS_IOC_SETFLAGS, &flags); /* other file systems know no such mark */
+    }
+    close(fd);
+}
+
+static bool has(const struct step *s, const char *word)
+{
+    for (int i = 1; i < s->count; i++)
+        if (strcmp(s->words[i], word) == 0) return true;
+    return false;
+}
+
+static void give(int fd, const char *number, const char *what)
+{
+    if (fd < 0 || dup2(fd, atoi(number)) < 0) fail("cannot open %s", what);
+}
+
+static void hand_over(const struct step *s)
+{
+    int fd = memfd_create("isola-boot", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, s->words[1], s->lengths[1]) != (ssize_t)s->lengths[1] || lseek(fd, 0, SEEK_SET) != 0
+        || dup2(fd, 0) != 0)
+        fail("cannot hand over the boot record");
+    close(fd);
+}
+
+static void need(const struct step *s, int arguments)
+{
+    errno = 0;
+    if (s->count < arguments + 1) fail("the plan's step %s has too few words", s->words[0]);
+}
+
+static bool is(const struct step *s, const char *verb, int arguments)
+{
+    if (strcmp(s->words[0], verb) != 0) return false;
+    need(s, arguments);
+    return true;
+}
+
+static bool take_overlay(const struct step *s, bool mapped)
+{
+    struct lower lower = {s->sources[0], mapped ? users_fd : -1};
+    return stage_overlay(&lower, 1, s->sources[1], s->sources[2], s->words[4], users_are_own() ? ",userxattr" : "");
+}
+
+/* A folder that was renamed is told by an attribute that only the kernel's own root can set, or not at all. */
+static bool take_workspace(const struct step *s)
+{
+    struct lower lowers[LAYERS_MAX];
+    int count = (s->count - 4) / 3;
+    errno = E2BIG;
+    if (count > LAYERS_MAX) return false;
+    layered = count > 0;
+    if (!layered) return stage_bind(s->sources[0], s->words[1], (struct mount_options){0}, -1);
+    for (int i = 0; i < count; i++) {
+        char **layer = s->words + 4 + 3 * i;
+        lowers[i].folder = s->sources[2 + i];
+        /* Mostly the one above was written by the same sandbox. */
+        bool same = i > 0 && strcmp(layer[1], layer[-2]) == 0;
+        bool mapped = strcmp(layer[1], layer[2]) != 0;
+        lowers[i].userns = same ? lowers[i - 1].userns : mapped ? users_map(layer[1], layer[2]) : -1;
+    }
+    return stage_overlay(lowers, count, s->sources[0], s->sources[1], s->words[1],
+                         users_are_own() ? ",userxattr" : ",redirect_dir=on");
+}
+
+/* Steps that build the root. True when it was one. */
+static bool take_mount_step(struct plan *plan, const struct step *s)
+{
+    struct mount_options options = {has(s, "ro"), has(s, "mapped"), has(s, "deep"), false};
+    bool ok;
+    if (is(s, "stage", 0)) {
+        ok = unshare(CLONE_NEWNS) == 0;
+        if (ok) open_sources(plan);
+        ok = ok && stage_open();
+    } else if (is(s, "folder", 4)) {
+        ok = stage_folder(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), (uid_t)strtoul(s->words[3], NULL, 10),
+                          (gid_t)strtoul(s->words[4], NULL, 10));
+    } else if (is(s, "file", 2)) {
+        ok = stage_file(s->words[1], s->words[2], s->lengths[2]);
+    } else if (is(s, "link", 2)) {
+        ok = stage_link(s->words[1], s->words[2]);
+    } else if (is(s, "bind", 2)) {
+        ok = stage_bind(s->sources[0], s->words[2], options, users_fd);
+    } else if (is(s, "tmpfs", 2)) {
+        ok = stage_tmpfs(s->words[1], s->words[2]);
+    } else if (is(s, "overlay", 4)) {
+        ok = take_overlay(s, options.mapped);
+    } else if (is(s, "workspace", 3)) {
+        ok = take_workspace(s);
+    } else if (is(s, "again", 2)) {
+        ok = !layered || stage_again(s->words[1], s->words[2]);
+    } else if (is(s, "devices", 1)) {
+        ok = stage_devices((uid_t)strtoul(s->words[1], NULL, 10));
+    } else if (is(s, "mask", 1)) {
+        ok = stage_mask(s->words[1]);
+    } else if (is(s, "seal", 0)) {
+        ok = stage_seal();
+    } else if (is(s, "beside", 2)) {
+        ok = stage_beside(s->sources[0], s->words[2]);
+    } else if (is(s, "bundle", 2)) {
+        ok = stage_bundle((uid_t)strtoul(s->words[1], NULL, 10), s->words[2], s->lengths[2]);
+    } else if (is(s, "cover", 1)) {
+        ok = host_cover(s->words[1]);
+    } else if (is(s, "protect", 1)) {
+        ok = host_protect(s->words[1]);
+    } else {
+        return false;
+    }
+    if (ok) return true;
+    if (strcmp(s->words[0], "bundle") == 0) fail("cannot write the bundle");
+    fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
+}
+
+static _Noreturn void leave(int code)
+{
+    fflush(stdout);
+    _exit(code);
+}
+
+static void take_step(struct plan *plan, struct step *s)
+{
+    if (take_mount_step(plan, s)) return;
+    if (is(s, "", 0)) return; /* done already */
+    if (is(s, "cgroup", 1)) {
+        if (!group_join(s->words[1])) fail("cannot join %s", s->words[1]);
+    } else if (is(s, "score", 1)) {
+        write_text("/proc/self/oom_score_adj", s->words[1]); /* who may not lower it keeps what it has */
+    } else if (is(s, "spread", 1)) {
+        spread(s->words[1]);
+    } else if (is(s, "network", 1)) {
+        int fd = open(s->words[1], O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) fail("cannot enter the network %s", s->words[1]);
+        close(fd);
+    } else if (is(s, "users", 3)) {
+        users_fd = users_make(s->words[1], s->words[2], s->words[3]);
+    } else if (is(s, "self", 0)) {
+        users_become_root();
+    } else if (is(s, "enter", 0)) {
+        users_enter(users_fd);
+    } else if (is(s, "listen", 2)) {
+        give(listening(s->words[1]), s->words[2], s->words[1]);
+    } else if (is(s, "open", 2)) {
+        give(high(open(s->words[1], O_RDONLY | O_CLOEXEC)), s->words[2], s->words[1]);
+    } else if (is(s, "boot", 1)) {
+        hand_over(s);
+    } else if (is(s, "environment", 1)) {
+        if (variables == ENVIRONMENT_MAX) fail("too many variables");
+        environment[variables++] = s->words[1];
+    } else if (is(s, "loose", 0)) {
+        /* for who waits */
+    } else if (is(s, "join", 1)) {
+        users_join(s->words[1]);
+    } else if (is(s, "push", 9)) {
+        leave(push(s));
+    } else if (is(s, "mend", 9)) {
+        leave(mend(s));
+    } else if (is(s, "merge", FIRST_LAYER)) {
+        leave(merge(s, users_map, users_are_own()));
+    } else if (is(s, "run", 1)) {
+        execvpe(s->words[1], s->words + 1, environment);
+        fail("cannot execute %s", s->words[1]);
+    } else {
+        errno = 0;
+        fail("the plan has an unknown step: %s", s->words[0]);
+    }
+}
+
+void steps_take(struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) take_step(plan, &plan->steps[i]);
+    errno = 0;
+    fail("the plan has no step run");
+}
