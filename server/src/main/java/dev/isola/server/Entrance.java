@@ -7,7 +7,6 @@ import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Gate;
-import dev.isola.server.auth.Scope;
 import dev.isola.server.e2b.envd.EnvdRoutes;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.server.preview.Previews;
@@ -15,14 +14,10 @@ import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
-import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -32,7 +27,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -44,24 +38,19 @@ import org.eclipse.jetty.util.Callback;
  * and the body, and only then whoever does the work. Whatever is thrown leaves as a problem.
  */
 final class Entrance extends Handler.Abstract {
-  private static final String NOBODY = "-";
-
   /** By these E2B's clients name a sandbox and a port of it when the host does not. */
   private static final String ID_HEADER = "E2b-Sandbox-Id";
 
   private static final String PORT_HEADER = "E2b-Sandbox-Port";
 
-  /** The largest body that is read though nobody wants it. */
-  private static final int SKIPPED = 64 * 1024;
-
   private final Routes routes;
   private final Gate gate;
-  private final ApiKeys keys;
   private final Supplier<String> ids;
   private final AccessLog requests;
   private final Options options;
   private final Turnstile turnstile;
-  private final Log log;
+  private final Doorkeeper doorkeeper;
+  private final Failures failures;
   private final Set<Thread> working = ConcurrentHashMap.newKeySet();
   private volatile boolean ending;
 
@@ -75,27 +64,12 @@ final class Entrance extends Handler.Abstract {
       Log log) {
     this.routes = routes;
     this.gate = gate;
-    this.keys = keys;
     this.ids = ids;
     this.requests = requests;
     this.options = options;
     turnstile = new Turnstile(options.limits(), System::nanoTime);
-    this.log = log;
-  }
-
-  /** What is known of a request so far, for its line in the log. */
-  private static final class Visit {
-    final String id;
-    String action = NOBODY;
-    String route = NOBODY;
-    String key = NOBODY;
-    Optional<String> code = Optional.empty();
-    Optional<String> sandbox = Optional.empty();
-    Face face = Face.NATIVE;
-
-    Visit(String id) {
-      this.id = id;
-    }
+    doorkeeper = new Doorkeeper(keys, turnstile);
+    failures = new Failures(log);
   }
 
   @Override
@@ -119,7 +93,7 @@ final class Entrance extends Handler.Abstract {
         callback.succeeded();
       }
     } catch (Exception | LinkageError | StackOverflowError e) {
-      fail(request, response, callback, visit, e);
+      failures.answer(request, response, callback, visit, e);
     } finally {
       working.remove(worker);
       handover.returned();
@@ -169,7 +143,7 @@ final class Entrance extends Handler.Abstract {
       throws Exception {
     visit.face = request.getHeaders().contains(Credentials.E2B_HEADER) ? Face.E2B : Face.NATIVE;
     String sent = request.getHttpURI().getPath();
-    List<String> hosts = values(request, "Host");
+    List<String> hosts = Visit.values(request, "Host");
     Optional<Gate.PreviewHost> addressed =
         gate.preview(hosts)
             .or(() -> gate.named(hosts, header(request, ID_HEADER), header(request, PORT_HEADER)));
@@ -184,9 +158,9 @@ final class Entrance extends Handler.Abstract {
     if (envd) {
       visit.face = Face.ENVD;
       path = EnvdRoutes.PREFIX + addressed.get().sandbox() + sent;
-      addressed.get().check(values(request, "Origin"));
+      addressed.get().check(Visit.values(request, "Origin"));
     } else {
-      gate.check(hosts, values(request, "Origin"));
+      gate.check(hosts, Visit.values(request, "Origin"));
     }
     String known = path;
     Routes.Match match = routes.find(request.getMethod(), known).orElseThrow(() -> noRoute(known));
@@ -196,7 +170,7 @@ final class Entrance extends Handler.Abstract {
     visit.action = route.name();
     visit.sandbox =
         Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
-    Optional<ApiKey> key = admitted(request, route, match.path(), visit);
+    Optional<ApiKey> key = doorkeeper.admit(request, route, match.path(), visit);
     if (key.isPresent()) {
       turnstile.request(visit.key);
       handover.holds(turnstile.enter());
@@ -257,8 +231,8 @@ final class Entrance extends Handler.Abstract {
       Visit visit,
       Handover handover)
       throws Exception {
-    List<String> hosts = values(request, "Host");
-    List<String> origins = values(request, "Origin");
+    List<String> hosts = Visit.values(request, "Host");
+    List<String> origins = Visit.values(request, "Origin");
     String whole = host.map(one -> Previews.prefix(one.sandbox(), one.port()) + path).orElse(path);
     Optional<Routes.Match> match = routes.foreign(request.getMethod(), whole);
     if (host.isPresent() && match.isEmpty()) {
@@ -301,45 +275,6 @@ final class Entrance extends Handler.Abstract {
     return true;
   }
 
-  /** Returns the key that was shown, if it allows the route. */
-  private Optional<ApiKey> admitted(
-      Request request, Route route, Map<String, String> path, Visit visit) {
-    if (route.scope().isEmpty()) {
-      return Optional.empty();
-    }
-    Scope needed = route.scope().get();
-    Credentials shown = Credentials.of(route.face(), header -> values(request, header));
-    String remote = Request.getRemoteAddr(request);
-    if (!shown.isEmpty()) {
-      turnstile.address(remote);
-    }
-    Optional<ApiKey> key = shown.key(keys, Optional.ofNullable(path.get("id")), route.face());
-    if (key.isEmpty()) {
-      if (!shown.isEmpty()) {
-        turnstile.failed(remote);
-      }
-      throw Fault.of(
-              ErrorCode.UNAUTHENTICATED,
-              shown.isEmpty() ? "no key was shown" : "the key is not known",
-              "send a key of this server as: Authorization: Bearer KEY")
-          .exception();
-    }
-    visit.key = key.get().name();
-    if (!key.get().scope().allows(needed)) {
-      throw Fault.of(
-              ErrorCode.FORBIDDEN,
-              "the key "
-                  + visit.key
-                  + " allows "
-                  + key.get().scope().word()
-                  + ", and this needs "
-                  + needed.word(),
-              "use a key with scope " + needed.word())
-          .exception();
-    }
-    return key;
-  }
-
   private SandboxException noRoute(String path) {
     List<String> methods = routes.methods(path);
     return methods.isEmpty()
@@ -367,13 +302,6 @@ final class Entrance extends Handler.Abstract {
     }
   }
 
-  private static List<String> values(Request request, String header) {
-    return request.getHeaders().getFields(header).stream()
-        .map(HttpField::getValue)
-        .map(value -> value == null ? "" : value)
-        .toList();
-  }
-
   private static Optional<String> header(Request request, String name) {
     return Optional.ofNullable(request.getHeaders().get(name));
   }
@@ -389,70 +317,11 @@ final class Entrance extends Handler.Abstract {
     return headers;
   }
 
-  private void fail(
-      Request request, Response response, Callback callback, Visit visit, Throwable thrown) {
-    boolean clientLeft = thrown instanceof IOException;
-    if (!clientLeft
-        && !(thrown instanceof SandboxException known && known.category() != Category.BUG)) {
-      log.warning("request " + visit.id + " failed: " + trace(thrown));
-    }
-    if (response.isCommitted()) {
-      // What was sent is not whole, and the client has to see that.
-      callback.failed(thrown);
-      return;
-    }
-    try {
-      Thread.interrupted(); // the answer is still to be written
-      if (!clientLeft) {
-        skip(request);
-      }
-      response.reset();
-      response.getHeaders().put("X-Request-Id", visit.id);
-      response.getHeaders().put("Cache-Control", "no-store");
-      Fault fault =
-          clientLeft
-              ? Fault.of(
-                  ErrorCode.INVALID_REQUEST,
-                  "the body was cut off",
-                  "send all of it, at least a little every 30 s")
-              : Problem.fault(thrown);
-      Voice problem = Voice.of(visit.face, fault, visit.id, visit.sandbox);
-      visit.code = Optional.of(problem.code());
-      if (thrown instanceof SandboxException known
-          && known.fault().context().containsKey(Turnstile.RETRY_AFTER)) {
-        response
-            .getHeaders()
-            .put("Retry-After", known.fault().context().get(Turnstile.RETRY_AFTER));
-      }
-      if (problem.status() == ErrorCode.UNAUTHENTICATED.status()) {
-        response.getHeaders().put("WWW-Authenticate", "Bearer");
-      }
-      byte[] text = JsonText.of(problem.body());
-      JettyExchange.whole(response, problem.status(), problem.mediaType(), text);
-      callback.succeeded();
-    } catch (IOException | RuntimeException e) {
-      callback.failed(e); // nobody is there to be told
-    }
-  }
-
-  /** Reads what is left of a small body: who still sends would not see the answer. */
-  private static void skip(Request request) throws IOException {
-    if (request.getLength() > 0 && request.getLength() <= SKIPPED) {
-      Content.Source.asInputStream(request).readNBytes(SKIPPED);
-    }
-  }
-
-  private static String trace(Throwable thrown) {
-    StringWriter text = new StringWriter();
-    thrown.printStackTrace(new PrintWriter(text, true));
-    return text.toString();
-  }
-
   /** A method is a word of the caller's unless it is one of ours. */
   private String method(Request request) {
     return routes.all().stream().anyMatch(one -> one.method().equals(request.getMethod()))
         ? request.getMethod()
-        : NOBODY;
+        : Visit.NOBODY;
   }
 
   /** Ends what has no end of its own. */

@@ -1,0 +1,55 @@
+package dev.isola.server;
+
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.limit.Turnstile;
+import dev.isola.server.route.Route;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.Map;
+import java.util.Optional;
+import org.eclipse.jetty.server.Request;
+
+/** Asks for a key, and counts who comes with wrong ones. */
+record Doorkeeper(ApiKeys keys, Turnstile turnstile) {
+
+  /** Returns the key that was shown, if it allows the route. */
+  Optional<ApiKey> admit(Request request, Route route, Map<String, String> path, Visit visit) {
+    if (route.scope().isEmpty()) {
+      return Optional.empty();
+    }
+    Scope needed = route.scope().get();
+    Credentials shown = Credentials.of(route.face(), header -> Visit.values(request, header));
+    String remote = Request.getRemoteAddr(request);
+    if (!shown.isEmpty()) {
+      turnstile.address(remote);
+    }
+    Optional<ApiKey> key = shown.key(keys, Optional.ofNullable(path.get("id")), route.face());
+    if (key.isEmpty()) {
+      if (!shown.isEmpty()) {
+        turnstile.failed(remote);
+      }
+      throw Fault.of(
+              ErrorCode.UNAUTHENTICATED,
+              shown.isEmpty() ? "no key was shown" : "the key is not known",
+              "send a key of this server as: Authorization: Bearer KEY")
+          .exception();
+    }
+    visit.key = key.get().name();
+    if (!key.get().scope().allows(needed)) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "the key "
+                  + visit.key
+                  + " allows "
+                  + key.get().scope().word()
+                  + ", and this needs "
+                  + needed.word(),
+              "use a key with scope " + needed.word())
+          .exception();
+    }
+    return key;
+  }
+}

@@ -1,0 +1,32 @@
+package dev.isola.server;
+
+import dev.isola.server.auth.Face;
+import java.util.List;
+import java.util.Optional;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.server.Request;
+
+/** What is known of a request so far, for its line in the log. */
+final class Visit {
+  /** What the log says of what is not known. */
+  static final String NOBODY = "-";
+
+  final String id;
+  String action = NOBODY;
+  String route = NOBODY;
+  String key = NOBODY;
+  Optional<String> code = Optional.empty();
+  Optional<String> sandbox = Optional.empty();
+  Face face = Face.NATIVE;
+
+  Visit(String id) {
+    this.id = id;
+  }
+
+  static List<String> values(Request request, String header) {
+    return request.getHeaders().getFields(header).stream()
+        .map(HttpField::getValue)
+        .map(value -> value == null ? "" : value)
+        .toList();
+  }
+}
