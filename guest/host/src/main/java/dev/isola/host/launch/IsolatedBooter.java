@@ -3,12 +3,10 @@ package dev.isola.host.launch;
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.cgroup.Reading;
-import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
 import dev.isola.host.layer.Layers;
 import dev.isola.host.layer.Steps;
 import dev.isola.host.network.BridgeNetwork;
-import dev.isola.link.BootRecord;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter;
@@ -47,12 +45,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -73,19 +67,12 @@ public final class IsolatedBooter implements Booter {
           Snapshotting.class,
           Forking.class);
 
-  private static final int RLIMIT_NPROC = 6;
-  private static final int RLIMIT_NOFILE = 7;
-  private static final int LISTEN_FD = 3;
-  private static final long MEGABYTE = 1 << 20;
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private static final Set<StandardOpenOption> NEW =
       Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
   private static final FileAttribute<?> OURS =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-
-  /** The kernel kills it for memory only when there is nothing else to kill. */
-  private static final String AGENT_SCORE = "-999";
 
   private final ProviderContext context;
   private final Isolator isolator;
@@ -96,6 +83,7 @@ public final class IsolatedBooter implements Booter {
   private final Launcher launcher;
   private final Layers layers;
   private final Merging merging;
+  private final BootPlans plans;
 
   public IsolatedBooter(ProviderContext context, Isolator isolator) {
     this(context, isolator, Steps.UNWATCHED);
@@ -114,6 +102,7 @@ public final class IsolatedBooter implements Booter {
     this.launcher = new Launcher(InstalledProgram.launcher(programs), programs);
     this.layers = new Layers(context.dataFolder().resolve("layers"), steps);
     this.merging = new Merging(layers, launcher::path);
+    this.plans = new BootPlans(context, isolator, images, groups, bridge, agent, layers);
   }
 
   @Override
@@ -200,130 +189,10 @@ public final class IsolatedBooter implements Booter {
   public AgentProcess boot(Booting booting) throws IOException {
     SandboxId id = booting.spec().id();
     try (Launcher.Turn turn = launcher.open(id)) { // it begins while its plan is made
-      byte[] plan = plan(booting);
+      byte[] plan = plans.of(booting);
       save(planFile(booting.folder()), plan);
       return finish(turn, id, booting.folder(), plan, booting.patience());
     }
-  }
-
-  private byte[] plan(Booting booting) throws IOException {
-    SandboxSpec spec = booting.spec();
-    SandboxFolder folder = booting.folder();
-    Users users = Users.of(context.instance(), spec.id());
-    NetworkNote network = NetworkNote.of(spec);
-    network.write(folder);
-    Optional<Image> image = image(spec, folder);
-    Plan plan = new Plan();
-    plan.step("spread", folder.path() + "/..");
-    plan.step("spread", layers.folder().toString());
-
-    ControlGroup group = groups.group(context.instance(), spec.id());
-    group.make(isolator.ownKernel() ? OwnKernel.charged(spec.limits()) : spec.limits());
-    group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
-    plan.step("score", AGENT_SCORE);
-
-    List<String> words = agentWords(spec.id());
-    int descriptor = LISTEN_FD;
-    if (isolator.socketFolder().isEmpty()) {
-      plan.step("listen", folder.socket().toString(), Integer.toString(descriptor));
-      words.addAll(List.of("--listen-fd", Integer.toString(descriptor++)));
-      descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
-      descriptor = events(plan, words, "--process-events-fd", group.processEvents(), descriptor);
-    }
-    new SandboxRoot(
-            spec,
-            folder,
-            users,
-            image,
-            agent.path(),
-            List.of(context.shared(), context.dataFolder()),
-            context.shared().resolve("volumes"),
-            network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
-        .plan(plan, layers, booting.layers());
-    if (isolator.ownKernel()) {
-      plan.step("beside", new Layer(folder).path().toString(), "layer");
-    }
-    if (isolator.socketFolder().isPresent()) {
-      SocketFolder shared = new SocketFolder(folder, users);
-      shared.make();
-      plan.step("bind", shared.path().toString(), isolator.socketFolder().get());
-    }
-    plan.boot(bootRecord(booting, image).encode());
-    plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
-    plan.step("environment", "ISOLA_SANDBOX=" + spec.id().value());
-    isolator.plan(
-        plan,
-        new Isolator.Staged(
-            spec, folder, users, network.mode(), image.isPresent(), words, descriptor - LISTEN_FD));
-    return plan.encode();
-  }
-
-  private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
-    Optional<String> name = spec.image().filter(given -> !given.equals(IsolatedSpec.HOST));
-    if (name.isEmpty()) {
-      return Optional.empty();
-    }
-    Files.writeString(imageFile(folder), name.get());
-    return Optional.of(images.use(name.get(), spec.id(), folder.path()));
-  }
-
-  private List<String> agentWords(SandboxId id) {
-    return new ArrayList<>(
-        List.of(
-            SandboxRoot.AGENT,
-            "--report",
-            "--instance",
-            context.instance().value(),
-            "--sandbox",
-            id.value()));
-  }
-
-  private static int events(
-      Plan plan, List<String> agent, String option, Optional<Path> file, int descriptor) {
-    if (file.isEmpty()) {
-      return descriptor;
-    }
-    plan.step("open", file.get().toString(), Integer.toString(descriptor));
-    agent.addAll(List.of(option, Integer.toString(descriptor)));
-    return descriptor + 1;
-  }
-
-  private BootRecord bootRecord(Booting booting, Optional<Image> image) {
-    SandboxSpec spec = booting.spec();
-    Map<String, String> env = new LinkedHashMap<>();
-    env.put("LANG", "C.UTF-8");
-    image.ifPresent(found -> env.putAll(found.env()));
-    env.put("ISOLA_SANDBOX", spec.id().value());
-    env.put("ISOLA_INSTANCE", context.instance().value());
-    env.putAll(spec.env());
-    int descriptors = spec.limits().fileDescriptors();
-    BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), booting.record().secret())
-            .cwd(spec.cwd().or(() -> image.flatMap(Image::workdir)).orElse(spec.workspaceMount()))
-            .user(spec.user().or(() -> image.flatMap(Image::user)))
-            .workspace(
-                spec.workspacePath().isEmpty()
-                    ? Optional.of(spec.workspaceMount())
-                    : Optional.empty())
-            .env(env)
-            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
-            .disk(spec.limits().diskMb() * MEGABYTE)
-            .seccomp(!sharesHostFolders(spec));
-    isolator.socketFolder().ifPresent(inside -> boot.socket(Path.of(inside, SocketFolder.SOCKET)));
-    if (isolator.ownKernel()) {
-      boot.rlimit(RLIMIT_NPROC, spec.limits().processes(), spec.limits().processes());
-    }
-    spec.ttl().ifPresent(boot::deadline);
-    spec.linger().ifPresent(boot::linger);
-    return boot.build();
-  }
-
-  /** In such a folder root of the sandbox is the server's user, and what it makes there stays. */
-  private static boolean sharesHostFolders(SandboxSpec spec) {
-    return spec.workspacePath().isPresent()
-        || spec.volumes().stream()
-            .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
   }
 
   private AgentProcess finish(
@@ -437,8 +306,8 @@ public final class IsolatedBooter implements Booter {
       bridge.remove(id);
     }
     groups.group(context.instance(), id).remove(PATIENCE);
-    if (Files.exists(imageFile(folder))) {
-      images.release(Files.readString(imageFile(folder)), id);
+    if (Files.exists(BootPlans.imageFile(folder))) {
+      images.release(Files.readString(BootPlans.imageFile(folder)), id);
     }
     layers.leave(id.value());
     merging.endUnwanted();
@@ -452,10 +321,6 @@ public final class IsolatedBooter implements Booter {
 
   static Path planFile(SandboxFolder folder) {
     return folder.path().resolve("plan");
-  }
-
-  private static Path imageFile(SandboxFolder folder) {
-    return folder.path().resolve("image");
   }
 
   /** The plan holds the agent's secret: only its owner can read it. */

@@ -1,0 +1,169 @@
+package dev.isola.host.launch;
+
+import dev.isola.host.cgroup.ControlGroup;
+import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageStore;
+import dev.isola.host.layer.Layers;
+import dev.isola.host.network.BridgeNetwork;
+import dev.isola.link.BootRecord;
+import dev.isola.link.InstalledProgram;
+import dev.isola.link.local.Booter.Booting;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Makes the plan by which the launcher boots a sandbox, of all that has a part in it. */
+record BootPlans(
+    ProviderContext context,
+    Isolator isolator,
+    ImageStore images,
+    ControlGroups groups,
+    BridgeNetwork bridge,
+    InstalledProgram agent,
+    Layers layers) {
+  private static final int RLIMIT_NPROC = 6;
+  private static final int RLIMIT_NOFILE = 7;
+  private static final int LISTEN_FD = 3;
+  private static final long MEGABYTE = 1 << 20;
+
+  /** The kernel kills it for memory only when there is nothing else to kill. */
+  private static final String AGENT_SCORE = "-999";
+
+  /** Writes down on the way what is needed once the sandbox runs. */
+  byte[] of(Booting booting) throws IOException {
+    SandboxSpec spec = booting.spec();
+    SandboxFolder folder = booting.folder();
+    Users users = Users.of(context.instance(), spec.id());
+    NetworkNote network = NetworkNote.of(spec);
+    network.write(folder);
+    Optional<Image> image = image(spec, folder);
+    Plan plan = new Plan();
+    plan.step("spread", folder.path() + "/..");
+    plan.step("spread", layers.folder().toString());
+
+    ControlGroup group = groups.group(context.instance(), spec.id());
+    group.make(isolator.ownKernel() ? OwnKernel.charged(spec.limits()) : spec.limits());
+    group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
+    plan.step("score", AGENT_SCORE);
+
+    List<String> words = agentWords(spec.id());
+    int descriptor = LISTEN_FD;
+    if (isolator.socketFolder().isEmpty()) {
+      plan.step("listen", folder.socket().toString(), Integer.toString(descriptor));
+      words.addAll(List.of("--listen-fd", Integer.toString(descriptor++)));
+      descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
+      descriptor = events(plan, words, "--process-events-fd", group.processEvents(), descriptor);
+    }
+    new SandboxRoot(
+            spec,
+            folder,
+            users,
+            image,
+            agent.path(),
+            List.of(context.shared(), context.dataFolder()),
+            context.shared().resolve("volumes"),
+            network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
+        .plan(plan, layers, booting.layers());
+    if (isolator.ownKernel()) {
+      plan.step("beside", new Layer(folder).path().toString(), "layer");
+    }
+    if (isolator.socketFolder().isPresent()) {
+      SocketFolder shared = new SocketFolder(folder, users);
+      shared.make();
+      plan.step("bind", shared.path().toString(), isolator.socketFolder().get());
+    }
+    plan.boot(bootRecord(booting, image).encode());
+    plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
+    plan.step("environment", "ISOLA_SANDBOX=" + spec.id().value());
+    isolator.plan(
+        plan,
+        new Isolator.Staged(
+            spec, folder, users, network.mode(), image.isPresent(), words, descriptor - LISTEN_FD));
+    return plan.encode();
+  }
+
+  private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
+    Optional<String> name = spec.image().filter(given -> !given.equals(IsolatedSpec.HOST));
+    if (name.isEmpty()) {
+      return Optional.empty();
+    }
+    Files.writeString(imageFile(folder), name.get());
+    return Optional.of(images.use(name.get(), spec.id(), folder.path()));
+  }
+
+  private List<String> agentWords(SandboxId id) {
+    return new ArrayList<>(
+        List.of(
+            SandboxRoot.AGENT,
+            "--report",
+            "--instance",
+            context.instance().value(),
+            "--sandbox",
+            id.value()));
+  }
+
+  private static int events(
+      Plan plan, List<String> agent, String option, Optional<Path> file, int descriptor) {
+    if (file.isEmpty()) {
+      return descriptor;
+    }
+    plan.step("open", file.get().toString(), Integer.toString(descriptor));
+    agent.addAll(List.of(option, Integer.toString(descriptor)));
+    return descriptor + 1;
+  }
+
+  private BootRecord bootRecord(Booting booting, Optional<Image> image) {
+    SandboxSpec spec = booting.spec();
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("LANG", "C.UTF-8");
+    image.ifPresent(found -> env.putAll(found.env()));
+    env.put("ISOLA_SANDBOX", spec.id().value());
+    env.put("ISOLA_INSTANCE", context.instance().value());
+    env.putAll(spec.env());
+    int descriptors = spec.limits().fileDescriptors();
+    BootRecord.Builder boot =
+        BootRecord.builder(spec.id(), booting.record().secret())
+            .cwd(spec.cwd().or(() -> image.flatMap(Image::workdir)).orElse(spec.workspaceMount()))
+            .user(spec.user().or(() -> image.flatMap(Image::user)))
+            .workspace(
+                spec.workspacePath().isEmpty()
+                    ? Optional.of(spec.workspaceMount())
+                    : Optional.empty())
+            .env(env)
+            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
+            .disk(spec.limits().diskMb() * MEGABYTE)
+            .seccomp(!sharesHostFolders(spec));
+    isolator.socketFolder().ifPresent(inside -> boot.socket(Path.of(inside, SocketFolder.SOCKET)));
+    if (isolator.ownKernel()) {
+      boot.rlimit(RLIMIT_NPROC, spec.limits().processes(), spec.limits().processes());
+    }
+    spec.ttl().ifPresent(boot::deadline);
+    spec.linger().ifPresent(boot::linger);
+    return boot.build();
+  }
+
+  /** In such a folder root of the sandbox is the server's user, and what it makes there stays. */
+  private static boolean sharesHostFolders(SandboxSpec spec) {
+    return spec.workspacePath().isPresent()
+        || spec.volumes().stream()
+            .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
+  }
+
+  /** Where it is written which image a sandbox has. */
+  static Path imageFile(SandboxFolder folder) {
+    return folder.path().resolve("image");
+  }
+}
