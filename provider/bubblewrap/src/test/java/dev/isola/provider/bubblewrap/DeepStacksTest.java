@@ -3,31 +3,18 @@ package dev.isola.provider.bubblewrap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
 import dev.isola.spi.Sandbox;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Forking.Origin;
-import dev.isola.spi.exec.Command;
-import dev.isola.spi.exec.ExecResult;
-import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Trial;
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Forks in a row, with a change between each: none is refused, and layers do not pile up. */
-final class DeepStacksTest {
+final class DeepStacksTest extends ForkTrial {
   private static final int FORKS = 100;
 
   /** A chain takes longer: each sandbox is a new one with users of its own. */
@@ -39,44 +26,6 @@ final class DeepStacksTest {
   private static final String DESCRIBE =
       "find . -printf '%p %y %m %U %G %T@ %l\\n' | sort"
           + " && find . -type f -print0 | sort -z | xargs -0 -r sha256sum";
-
-  private Trial trial;
-  private Provider provider;
-  private LeakCensus census;
-  private Census before;
-
-  @BeforeEach
-  void open() {
-    trial = Trial.of(new BubblewrapProviderFactory());
-    provider = trial.open();
-    if (provider.health() instanceof Health.Unhealthy unhealthy) {
-      Assumptions.abort("NOT RUN: " + unhealthy.reason());
-    }
-    make("warm"); // what the JVM keeps from first use is there before
-    provider.destroy(new SandboxId("warm"), Destroy.FORCE);
-    census = new LeakCensus(trial.instance(), trial.data());
-    before = census.take();
-  }
-
-  @AfterEach
-  void close() {
-    provider.close();
-    trial.close();
-  }
-
-  private static SandboxSpec spec(String id) {
-    return SandboxSpec.builder(new SandboxId(id)).ttl(Duration.ofMinutes(10)).build();
-  }
-
-  private Sandbox make(String id) {
-    return provider.create(spec(id));
-  }
-
-  private static String output(Sandbox sandbox, String script) {
-    ExecResult result = sandbox.run(Command.shell(script));
-    assertThat(result.succeeded()).as("%s: %s", script, result).isTrue();
-    return result.stdout().text();
-  }
 
   private static Sandbox fork(Sandbox source, String id) {
     try (Origin origin = source.as(Forking.class).orElseThrow().freeze()) {

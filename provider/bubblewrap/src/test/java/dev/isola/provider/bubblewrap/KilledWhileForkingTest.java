@@ -17,31 +17,22 @@ import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
-import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Forking.Origin;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.ProviderUnavailable;
-import dev.isola.spi.exec.Command;
-import dev.isola.spi.exec.ExecResult;
-import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Trial;
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,54 +44,20 @@ import org.junit.jupiter.params.provider.EnumSource;
  * the launcher that changes what is mounted. Then the source has all its files and goes on, what is
  * not a whole fork does not run, and nothing is left.
  */
-final class KilledWhileForkingTest {
+final class KilledWhileForkingTest extends ForkTrial {
   private static final int STATUS = 86;
   private static final SandboxId SOURCE = new SandboxId("source");
   private static final String FILES = "one\ntwo\n";
   private static final String SHOW = "cat a/one two; test ! -e gone";
 
-  private Trial trial;
-  private Provider provider;
-  private LeakCensus census;
-  private Census before;
-
   @BeforeEach
-  void open() {
-    trial = Trial.of(new BubblewrapProviderFactory());
-    provider = trial.open();
-    if (provider.health() instanceof Health.Unhealthy unhealthy) {
-      Assumptions.abort("NOT RUN: " + unhealthy.reason());
-    }
-    provider.create(spec("warm")); // what the JVM keeps from first use is there before
-    provider.destroy(new SandboxId("warm"), Destroy.FORCE);
-    census = new LeakCensus(trial.instance(), trial.data());
-    before = census.take();
-    Sandbox source = provider.create(spec(SOURCE.value()));
+  void makeSource() {
+    Sandbox source = make(SOURCE.value());
     output(source, "mkdir a; echo one > a/one; echo x > gone");
     try (Origin origin = forking(source).freeze()) { // so that there is a layer to change
       assertThat(origin.held()).isPositive();
     }
     output(source, "echo two > two; rm gone");
-  }
-
-  @AfterEach
-  void close() {
-    provider.close();
-    trial.close();
-  }
-
-  private static SandboxSpec spec(String id) {
-    return SandboxSpec.builder(new SandboxId(id)).ttl(Duration.ofMinutes(5)).build();
-  }
-
-  private static Forking forking(Sandbox sandbox) {
-    return sandbox.as(Forking.class).orElseThrow();
-  }
-
-  private static String output(Sandbox sandbox, String script) {
-    ExecResult result = sandbox.run(Command.shell(script));
-    assertThat(result.succeeded()).as("%s: %s", script, result).isTrue();
-    return result.stdout().text();
   }
 
   @ParameterizedTest

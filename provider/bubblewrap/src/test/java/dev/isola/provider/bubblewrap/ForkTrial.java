@@ -1,0 +1,65 @@
+package dev.isola.provider.bubblewrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.testing.Trial;
+import dev.isola.testing.census.Census;
+import dev.isola.testing.census.LeakCensus;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A provider of a test's own for sandboxes that are forked, and a census from before. */
+abstract class ForkTrial {
+  Trial trial;
+  Provider provider;
+  LeakCensus census;
+  Census before;
+
+  @BeforeEach
+  void open() {
+    trial = Trial.of(new BubblewrapProviderFactory());
+    provider = trial.open();
+    if (provider.health() instanceof Health.Unhealthy unhealthy) {
+      Assumptions.abort("NOT RUN: " + unhealthy.reason());
+    }
+    make("warm"); // what the JVM keeps from first use is there before
+    provider.destroy(new SandboxId("warm"), Destroy.FORCE);
+    census = new LeakCensus(trial.instance(), trial.data());
+    before = census.take();
+  }
+
+  @AfterEach
+  void close() {
+    provider.close();
+    trial.close();
+  }
+
+  static SandboxSpec spec(String id) {
+    return SandboxSpec.builder(new SandboxId(id)).ttl(Duration.ofMinutes(10)).build();
+  }
+
+  Sandbox make(String id) {
+    return provider.create(spec(id));
+  }
+
+  static Forking forking(Sandbox sandbox) {
+    return sandbox.as(Forking.class).orElseThrow();
+  }
+
+  static String output(Sandbox sandbox, String script) {
+    ExecResult result = sandbox.run(Command.shell(script));
+    assertThat(result.succeeded()).as("%s: %s", script, result).isTrue();
+    return result.stdout().text();
+  }
+}
