@@ -45,7 +45,8 @@ if [ -n "$python" ]; then
 fi
 
 E2B_API_KEY=e2b_$(head -c 20 /dev/urandom | od -An -tx1 | tr -d ' \n')
-export E2B_API_KEY E2B_API_URL="http://127.0.0.1:$port" E2B_SANDBOX_URL="http://127.0.0.1:$port"
+export E2B_API_KEY E2B_API_URL="http://127.0.0.1:$port" E2B_SANDBOX_URL="http://127.0.0.1:$port" \
+  E2B_VOLUME_API_URL="http://127.0.0.1:$port"
 ISOLA_API_KEY=$E2B_API_KEY "$self/../isola" serve --data "$data" --port "$port" --set "provider=$provider" \
   >"$work/server.log" 2>&1 &
 server=$!

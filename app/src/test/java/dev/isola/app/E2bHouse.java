@@ -64,6 +64,7 @@ final class E2bHouse implements AutoCloseable {
     Map<String, String> env = new HashMap<>();
     env.put("E2B_API_URL", server.url);
     env.put("E2B_SANDBOX_URL", server.url);
+    env.put("E2B_VOLUME_API_URL", server.url);
     env.put("E2B_API_KEY", LiveServer.KEY);
     return run(folder, env, command);
   }

@@ -1,5 +1,6 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
 import dev.isola.server.e2b.template.Template;
 import dev.isola.spi.Destroy;
@@ -11,27 +12,44 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
 import dev.isola.store.SandboxEntry;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What a sandbox of E2B's clients begins with: the command of its template. */
-record Beginnings(Serving serving) {
+/** What a sandbox of E2B's clients begins with: its volumes, and the command of its template. */
+public record Beginnings(Serving serving) {
   private static final Duration LONGEST = Duration.ofSeconds(60);
   private static final Duration BETWEEN = Duration.ofMillis(100);
   private static final int MOST_READ = 64 * 1024;
 
   /** Returns when the command is ready; a sandbox in which it never is goes again. */
-  void begin(SandboxEntry entry, Template template) {
-    if (template.start().isEmpty()) {
+  public void begin(SandboxEntry entry, Template template) {
+    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    if (template.start().isEmpty() && spec.volumes().isEmpty()) {
       return;
     }
     try {
-      start(serving.engine().sandbox(entry.id()), template, template.start().get());
+      Sandbox sandbox = serving.engine().sandbox(entry.id());
+      spec.user().ifPresent(user -> giveVolumes(sandbox, spec, user));
+      template.start().ifPresent(text -> start(sandbox, template, text));
     } catch (SandboxException e) {
       serving.engine().destroy(entry.id(), Destroy.FORCE);
       throw e;
+    }
+  }
+
+  /** A volume that nobody has used yet is root's, who is not whom commands run as. */
+  private static void giveVolumes(Sandbox sandbox, SandboxSpec spec, String user) {
+    FileSystem all = sandbox.files().madeFor(user);
+    for (Volume volume : spec.volumes()) {
+      boolean named = volume.type() == Volume.Type.VOLUME && !volume.readOnly();
+      if (named && all.stat(volume.destination()).uid() == 0) {
+        all.changeOwner(volume.destination(), user);
+      }
     }
   }
 

@@ -6,6 +6,7 @@ import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.e2b.envd.EnvdRoutes;
 import dev.isola.server.e2b.template.TemplateBook;
 import dev.isola.server.e2b.template.TemplateRoutes;
+import dev.isola.server.e2b.volume.VolumeRoutes;
 import dev.isola.server.route.Route;
 import java.util.List;
 import java.util.stream.Stream;
@@ -24,6 +25,7 @@ public final class E2b {
             settings.keep().map(keep -> new TemplateBook(keep.settings())),
             new BaseImage(images));
     Beginnings beginnings = new Beginnings(serving);
+    Wanted wanted = new Wanted(settings);
     List<Route> building =
         settings
             .keep()
@@ -32,13 +34,14 @@ public final class E2b {
                     Stream.concat(
                             new TemplateRoutes(serving, keys, images, templates, settings, keep)
                                 .routes().stream(),
-                            new VolumeRoutes(keep.settings()).routes().stream())
+                            VolumeRoutes.all(
+                                keep.settings(), serving, templates, wanted, beginnings)
+                                .stream())
                         .toList())
             .orElse(List.of());
     return Stream.of(
             building,
-            new ControlRoutes(serving, templates, new Wanted(settings), beginnings, described)
-                .routes(),
+            new ControlRoutes(serving, templates, wanted, beginnings, described).routes(),
             new ListRoutes(serving, described).routes(),
             new PictureRoutes(serving, templates, beginnings, described).routes(),
             new MeasureRoutes(serving).routes(),

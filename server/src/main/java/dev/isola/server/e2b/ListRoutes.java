@@ -56,7 +56,12 @@ record ListRoutes(Serving serving, Described described) {
     int limit = exchange.query("limit").map(Integer::parseInt).orElse(PAGE);
     Page page = serving.engine().list(filter, exchange.query("nextToken").orElse(""), limit);
     page.next().ifPresent(next -> exchange.adding(NEXT, next));
-    exchange.json(200, page.entries().stream().map(described::listed).toList());
+    exchange.json(
+        200,
+        page.entries().stream()
+            .filter(one -> !Marks.isOurOwn(one))
+            .map(described::listed)
+            .toList());
   }
 
   private static Set<SandboxState> states(Exchange exchange) {

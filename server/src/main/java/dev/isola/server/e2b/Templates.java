@@ -86,6 +86,11 @@ public record Templates(
     return Template.of(kept, kept);
   }
 
+  /** Returns what is there for who needs no more than a root: {@code base}, or the host's files. */
+  public Template any() {
+    return hasImage(Images.BASE) ? Template.of(Images.BASE, Images.BASE) : Template.HOST;
+  }
+
   private boolean hasImage(String name) {
     return images.list().stream().anyMatch(one -> one.name().equals(name));
   }

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** What a client of E2B wants, as an order. */
-record Wanted(E2bSettings settings) {
+public record Wanted(E2bSettings settings) {
   /** What these clients take for granted: where there is a choice, it is of those who can. */
   private static final Require EXPECTED =
       new Require(
@@ -38,7 +38,7 @@ record Wanted(E2bSettings settings) {
   /**
    * @param usual how many seconds it lives when the body does not say
    */
-  Order order(Body body, Template template, long usual) {
+  public Order order(Body body, Template template, long usual) {
     Body network = body.object("network").orElse(new Body(Map.of()));
     Network reached = reached(network, body);
     Map<String, String> labels = new LinkedHashMap<>(metadata(body));

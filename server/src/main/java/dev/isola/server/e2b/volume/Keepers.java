@@ -1,0 +1,158 @@
+package dev.isola.server.e2b.volume;
+
+import dev.isola.engine.Engine;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.server.Serving;
+import dev.isola.server.e2b.Beginnings;
+import dev.isola.server.e2b.Body;
+import dev.isola.server.e2b.Marks;
+import dev.isola.server.e2b.Templates;
+import dev.isola.server.e2b.Wanted;
+import dev.isola.server.e2b.template.Template;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.spec.Volume;
+import dev.isola.store.Page;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.SandboxFilter;
+import dev.isola.store.Sandboxes;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+
+/**
+ * Reaches into volumes through sandboxes of our own, made as a client's would be, so that it is the
+ * same volume: only the provider knows where it lies. One is kept for as long as somebody asks.
+ */
+final class Keepers {
+  /** Where it has the volume. */
+  static final String MOUNT = "/volume";
+
+  private static final Duration IDLE = Duration.ofSeconds(30);
+
+  /** So long does E2B's client wait for a file. */
+  private static final Duration LONGEST = Duration.ofHours(1);
+
+  private static final Duration OLD = Duration.ofMinutes(30);
+  private static final int MOST_PAGES = 20;
+
+  private final Serving serving;
+  private final Templates templates;
+  private final Wanted wanted;
+  private final Beginnings beginnings;
+  private final Map<String, Kept> kept = new ConcurrentHashMap<>();
+  private final List<ReentrantLock> locks = Stream.generate(ReentrantLock::new).limit(32).toList();
+
+  /** A sandbox, whose files are whose, and when it was made. */
+  private record Kept(SandboxId id, String user, long nanos) {
+    boolean isOld() {
+      return System.nanoTime() - nanos > OLD.toNanos();
+    }
+  }
+
+  Keepers(Serving serving, Templates templates, Wanted wanted, Beginnings beginnings) {
+    this.serving = serving;
+    this.templates = templates;
+    this.wanted = wanted;
+    this.beginnings = beginnings;
+  }
+
+  /** Returns the files of a sandbox that has the volume at {@link #MOUNT}. */
+  FileSystem files(VolumeBook.Named volume) {
+    ReentrantLock lock = locks.get(Math.floorMod(volume.id().hashCode(), locks.size()));
+    lock.lock();
+    try {
+      return living(volume).orElseGet(() -> make(volume));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Optional<FileSystem> living(VolumeBook.Named volume) {
+    Kept known = kept.get(volume.id());
+    if (known == null || known.isOld()) {
+      return Optional.empty(); // an old one ends by itself once what it does is done
+    }
+    try {
+      Sandbox sandbox = serving.engine().sandbox(known.id());
+      return Optional.of(sandbox)
+          .filter(one -> one.state() == SandboxState.RUNNING)
+          .map(one -> one.files().madeFor(known.user()));
+    } catch (NotFound e) {
+      return Optional.empty(); // nobody had asked for a while
+    }
+  }
+
+  private FileSystem make(VolumeBook.Named volume) {
+    Body like =
+        new Body(
+            Map.of(
+                "volumeMounts",
+                List.of(Map.of("name", volume.name(), "path", MOUNT)),
+                "allow_internet_access",
+                false));
+    Template template = templates.any();
+    Order order = wanted.order(like, template, LONGEST.toSeconds());
+    Map<String, String> labels = new LinkedHashMap<>(order.labels());
+    labels.put(Marks.VOLUME, volume.id());
+    Engine engine = serving.engine();
+    SandboxEntry entry = engine.create(order.withLabels(labels).withIdleTimeout(IDLE)).entry();
+    beginnings.begin(entry, template);
+    String user = order.request().spec().user().orElse("root");
+    kept.put(volume.id(), new Kept(entry.id(), user, System.nanoTime()));
+    return engine.sandbox(entry.id()).files().madeFor(user);
+  }
+
+  /** Removes what is in a volume that nobody has mounted. */
+  void empty(VolumeBook.Named volume) {
+    refuseWhileMounted(volume);
+    FileSystem files = files(volume);
+    List<String> all;
+    try (var found = files.list(MOUNT, 1)) {
+      all = found.map(one -> one.path()).toList();
+    }
+    all.forEach(path -> files.remove(path, true));
+    Kept last = kept.remove(volume.id());
+    if (last != null) {
+      serving.engine().destroy(last.id(), Destroy.FORCE);
+    }
+  }
+
+  private void refuseWhileMounted(VolumeBook.Named volume) {
+    SandboxFilter living = SandboxFilter.ALL.notDestroyed();
+    String cursor = "";
+    for (int pages = 0; pages < MOST_PAGES; pages++) {
+      Page page = serving.engine().list(living, cursor, Sandboxes.MAX_LIMIT);
+      for (SandboxEntry entry : page.entries()) {
+        if (!Marks.isOurOwn(entry) && mounts(entry, volume)) {
+          throw Fault.of(
+                  ErrorCode.CONFLICT,
+                  "sandbox " + entry.id() + " has the volume " + volume.name() + " mounted",
+                  "end it first")
+              .exception();
+        }
+      }
+      cursor = page.next().orElse("");
+      if (cursor.isEmpty()) {
+        return;
+      }
+    }
+  }
+
+  private static boolean mounts(SandboxEntry entry, VolumeBook.Named volume) {
+    return SpecText.read(entry.spec(), entry.id()).volumes().stream()
+        .anyMatch(one -> one.type() == Volume.Type.VOLUME && one.source().equals(volume.name()));
+  }
+}
