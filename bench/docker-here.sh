@@ -23,7 +23,7 @@ if [ -z "${ISOLA_BENCH_WORK:-}" ]; then
   trap 'exit 1' INT TERM HUP
   mkdir -p "$work/rootfs/bin" "$work/rootfs/tmp"
   cp "$busybox" "$work/rootfs/bin/busybox"
-  for name in true sleep sh; do ln -s busybox "$work/rootfs/bin/$name"; done
+  for name in true sleep sh test; do ln -s busybox "$work/rootfs/bin/$name"; done
   tar -cf "$work/rootfs.tar" -C "$work/rootfs" .
   [ "$#" -gt 0 ] || set -- create exec
   ISOLA_BENCH_WORK=$work "$root/testing/engines-here.sh" --docker "$0" "$@"

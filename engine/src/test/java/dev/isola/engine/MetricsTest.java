@@ -9,6 +9,8 @@ import com.sun.net.httpserver.HttpServer;
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
+import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.snapshot.SnapshotOrder;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.NotFound;
@@ -124,6 +126,26 @@ class MetricsTest {
                       .containsEntry("isola_admission_cpu_promised", 0.0)
                       .containsEntry(
                           "isola_destroy_seconds_count{outcome=\"ok\",provider=\"memory\"}", 1.0));
+    }
+  }
+
+  @Test
+  void snapshotsAreTimedAndMeasured() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxId id = house.engine.create(order(spec())).entry().id();
+      house.engine.sandbox(id).files().writeText("a", "12345".repeat(1000), UTF_8);
+      String first = house.engine.snapshots().create(id, SnapshotOrder.WORKSPACE).snapshot().id();
+      house.engine.snapshots().create(id, SnapshotOrder.WORKSPACE);
+      house.engine.create(order(spec().image(SnapshotImages.name(first))));
+      Map<String, Double> values = values(house);
+      assertThat(values)
+          .containsEntry("isola_snapshot_seconds_count{outcome=\"ok\",provider=\"memory\"}", 2.0)
+          .containsEntry("isola_restore_seconds_count{outcome=\"ok\",provider=\"memory\"}", 1.0)
+          .containsEntry("isola_snapshot_bytes_total{kind=\"taken\",provider=\"memory\"}", 10_000.0)
+          // The second had nothing that the first had not, and the first packs well.
+          .containsEntry("isola_snapshot_bytes_total{kind=\"new\",provider=\"memory\"}", 5_000.0);
+      assertThat(values.get("isola_snapshot_bytes_total{kind=\"stored\",provider=\"memory\"}"))
+          .isBetween(1.0, 4_999.0);
     }
   }
 
