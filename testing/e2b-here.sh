@@ -2,6 +2,8 @@
 # Runs the programs of testing/e2b, which use E2B's own SDKs as they are published, against a server of its own:
 #   testing/e2b-here.sh [PROVIDER] [AREA...]        such as: testing/e2b-here.sh bubblewrap commands python/files
 #   testing/engines-here.sh --docker testing/e2b-here.sh docker
+#   testing/e2b-here.sh bubblewrap bench                        how long the SDK takes
+#   testing/e2b-here.sh bubblewrap conformance [OPTION...]      isola conformance e2b against that server
 # An area is a program in testing/e2b/test, or python/AREA for one in testing/e2b/python; all of them without any.
 # The server has the image base of the data folder ISOLA_E2B_DATA, or makes it when it is first wanted.
 set -u
@@ -26,6 +28,7 @@ trap 'exit 130' INT TERM HUP
 node=
 python=
 for area in "$@"; do
+  [ "$1" != conformance ] || break
   case $area in
     python/*) python="$python test_${area#python/}" ;;
     *) node="$node test/$area.test.mjs" ;;
@@ -56,6 +59,11 @@ for _ in $(seq 600); do
   sleep 0.5
 done
 
+if [ "${1:-}" = conformance ]; then
+  shift
+  "$self/../isola" conformance e2b "$@"
+  exit
+fi
 cd "$work" || exit 1
 if [ "${1:-}" = bench ]; then
   node bench.mjs
