@@ -78,6 +78,7 @@ class E2bPythonSdkTest {
     "watch, 4",
     "pty, 2",
     "lifecycle, 14",
+    "volumes, 5",
     "async, 6"
   })
   void theSdkWorks(String area, int tests) throws IOException, InterruptedException {
