@@ -20,6 +20,7 @@ import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.Resting;
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.Uses;
 import dev.isola.engine.metrics.Deed;
 import dev.isola.engine.metrics.Levels;
 import dev.isola.engine.metrics.Measured;
@@ -110,7 +111,8 @@ public final class Engine implements AutoCloseable {
     living = new Living(registry, admission);
     metrics = Metrics.open(config);
     traces = Traces.open(config, metrics);
-    measured = new Measured(traces.around(metrics.recorder()));
+    Uses uses = new Uses();
+    measured = new Measured(traces.around(metrics.recorder()), uses);
     store =
         new OpenedStore(
             config.get(Keys.DATA).resolve("snapshots"),
@@ -133,7 +135,7 @@ public final class Engine implements AutoCloseable {
             clock);
     hibernation = new Hibernation(book, living, registry, admission, keeping, clock, log);
     resting = new Resting(book, living, hibernation, clock, log);
-    expiry = new Expiry(ledger, book, ender, resting, clock, log);
+    expiry = new Expiry(ledger, book, ender, resting, uses, clock, log);
     reconciler = new Reconciler(ledger, registry, book, ender, living, log);
     pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
     this.registry = registry;

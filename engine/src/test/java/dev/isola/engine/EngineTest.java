@@ -1,5 +1,6 @@
 package dev.isola.engine;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -11,16 +12,23 @@ import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.TerminalSize;
+import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
@@ -31,6 +39,7 @@ import dev.isola.store.SandboxFilter;
 import dev.isola.store.SqliteTestDatabase;
 import dev.isola.store.TestDatabase;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -164,6 +173,73 @@ class EngineTest {
       assertThatThrownBy(() -> house.engine.renew(ends, Duration.ofHours(1)))
           .isInstanceOf(Gone.class);
     }
+  }
+
+  private static SandboxId idleSoon(EngineHouse house) {
+    Order order = order(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
+    return house.engine.create(order).entry().id();
+  }
+
+  @Test
+  void whatSomebodyIsAtWorkWithIsNotIdle() throws IOException {
+    try (EngineHouse house = house("")) {
+      SandboxId idle = idleSoon(house);
+      SandboxId commanded = idleSoon(house);
+      SandboxId attached = idleSoon(house);
+      SandboxId typed = idleSoon(house);
+      SandboxId read = idleSoon(house);
+      SandboxId left = idleSoon(house);
+      List<SandboxId> used = List.of(commanded, attached, typed, read);
+      Command silent = Command.shell("sleep 1000");
+      Execution running = house.engine.sandbox(commanded).start(silent);
+      Sandbox other = house.engine.sandbox(attached);
+      ExecutionId begun = leave(other.start(silent));
+      Execution again = other.as(Attaching.class).orElseThrow().attach(begun, 0);
+      Execution terminal =
+          house
+              .engine
+              .sandbox(typed)
+              .as(Terminals.class)
+              .orElseThrow()
+              .open(silent, new TerminalSize(80, 24));
+      house.engine.sandbox(read).files().writeText("file", "content", UTF_8);
+      InputStream content = house.engine.sandbox(read).files().read("file", ReadRange.ALL);
+      leave(house.engine.sandbox(left).start(silent));
+
+      house.clock.pass(Duration.ofMinutes(2));
+      awaitDestroyed(house, List.of(idle, left));
+      assertThat(used)
+          .extracting(id -> house.engine.entry(id).state())
+          .containsOnly(SandboxState.RUNNING);
+
+      running.close();
+      again.close();
+      terminal.close();
+      content.close();
+      // When it was last looked at counts as use.
+      await()
+          .untilAsserted(
+              () -> {
+                house.clock.pass(Duration.ofMinutes(2));
+                assertThat(used)
+                    .extracting(id -> house.engine.entry(id).state())
+                    .containsOnly(SandboxState.DESTROYED);
+              });
+    }
+  }
+
+  private static ExecutionId leave(Execution execution) {
+    execution.close();
+    return execution.id();
+  }
+
+  private static void awaitDestroyed(EngineHouse house, List<SandboxId> all) {
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(all)
+                    .extracting(id -> house.engine.entry(id).state())
+                    .containsOnly(SandboxState.DESTROYED));
   }
 
   @Test

@@ -25,16 +25,24 @@ public final class Expiry {
   private final Book book;
   private final Ender ender;
   private final Resting resting;
+  private final Uses uses;
   private final InstantSource clock;
   private final Log log;
   private final Map<SandboxId, Instant> used = new ConcurrentHashMap<>();
 
   public Expiry(
-      Ledger ledger, Book book, Ender ender, Resting resting, InstantSource clock, Log log) {
+      Ledger ledger,
+      Book book,
+      Ender ender,
+      Resting resting,
+      Uses uses,
+      InstantSource clock,
+      Log log) {
     this.ledger = ledger;
     this.book = book;
     this.ender = ender;
     this.resting = resting;
+    this.uses = uses;
     this.clock = clock;
     this.log = log;
   }
@@ -69,6 +77,10 @@ public final class Expiry {
   private boolean end(SandboxEntry entry, Instant now) {
     Failpoint.EXPIRY_FOUND.reach();
     boolean timeIsUp = entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent();
+    if (!timeIsUp && uses.isOpen(entry.id())) {
+      used(entry.id());
+      return false;
+    }
     if (resting.rest(entry, timeIsUp)) {
       return false;
     }

@@ -1,12 +1,13 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Uses;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;
 
-/** Does what the engine is asked for, and records how it went. */
-public record Measured(Recorder recorder) {
+/** Does what the engine is asked for, and records how it went and who is at work. */
+public record Measured(Recorder recorder, Uses uses) {
   /**
    * Has a sandbox made.
    *
@@ -30,9 +31,7 @@ public record Measured(Recorder recorder) {
 
   /** Returns a sandbox whose commands and files are measured. */
   public Sandbox sandbox(Sandbox sandbox, String provider) {
-    return recorder.equals(Recorder.NONE)
-        ? sandbox
-        : new MeasuredSandbox(sandbox, provider, recorder);
+    return new MeasuredSandbox(sandbox, provider, recorder, uses);
   }
 
   public void deed(Deed deed, String provider, Runnable work) {

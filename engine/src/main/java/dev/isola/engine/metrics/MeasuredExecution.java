@@ -1,5 +1,6 @@
 package dev.isola.engine.metrics;
 
+import dev.isola.engine.lifecycle.Uses;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
@@ -19,12 +20,14 @@ class MeasuredExecution implements Execution {
   private final Execution inner;
   private final String provider;
   private final Recorder recorder;
+  private final Uses.Use use;
   private final AtomicBoolean ended = new AtomicBoolean();
 
-  MeasuredExecution(Execution inner, String provider, Recorder recorder) {
+  MeasuredExecution(Execution inner, String provider, Recorder recorder, Uses.Use use) {
     this.inner = inner;
     this.provider = provider;
     this.recorder = recorder;
+    this.use = use;
   }
 
   @Override
@@ -46,6 +49,9 @@ class MeasuredExecution implements Execution {
   @Override
   public Optional<Output> read() {
     Optional<Output> piece = watched(inner::read);
+    if (piece.isEmpty()) {
+      use.close();
+    }
     if (piece.isPresent() && piece.get() instanceof Output.Data data) {
       recorder.moved(provider, Cargo.STREAM, Direction.OUT, data.bytes().size());
     }
@@ -63,6 +69,7 @@ class MeasuredExecution implements Execution {
   }
 
   private Exit seen(Exit exit) {
+    use.close();
     if (ended.compareAndSet(false, true)) {
       recorder.ended(provider, Ending.of(exit), inner.duration().toNanos());
     }
@@ -100,6 +107,8 @@ class MeasuredExecution implements Execution {
 
   @Override
   public void close() {
-    inner.close();
+    try (use) {
+      inner.close();
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.engine.metrics;
 
+import dev.isola.engine.lifecycle.Uses;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.file.FileInfo;
@@ -18,11 +19,12 @@ import java.util.stream.Stream;
  * Times what moves content and counts its bytes. Content that is written is handed on as it is:
  * whoever reads it may know a quicker way for a file than reading it.
  */
-record MeasuredFiles(FileSystem inner, String provider, Recorder recorder) implements FileSystem {
+record MeasuredFiles(FileSystem inner, String provider, Recorder recorder, Supplier<Uses.Use> uses)
+    implements FileSystem {
 
   @Override
   public FileSystem madeFor(String owner) {
-    return new MeasuredFiles(inner.madeFor(owner), provider, recorder);
+    return new MeasuredFiles(inner.madeFor(owner), provider, recorder, uses);
   }
 
   @Override
@@ -38,9 +40,12 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder) imple
   private InputStream out(Cargo cargo, Supplier<InputStream> opening) {
     long start = System.nanoTime();
     try {
+      InputStream content = opening.get();
+      Uses.Use use = uses.get();
       return new CountedInput(
-          opening.get(),
+          content,
           (bytes, good) -> {
+            use.close();
             recorder.moved(provider, cargo, Direction.OUT, bytes);
             recorder.transferred(provider, Direction.OUT, good, System.nanoTime() - start);
           });
@@ -52,7 +57,7 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder) imple
   @Override
   public FileInfo write(String path, InputStream content, WriteOptions options) {
     long start = System.nanoTime();
-    try {
+    try (Uses.Use _ = uses.get()) {
       FileInfo written;
       long bytes;
       if (options.append()) {
@@ -74,7 +79,7 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder) imple
   @Override
   public TreeSummary importTree(String path, InputStream archive, TreeLimits limits) {
     long start = System.nanoTime();
-    try {
+    try (Uses.Use _ = uses.get()) {
       TreeSummary summary = inner.importTree(path, archive, limits);
       arrived(Cargo.TREE, summary.bytes(), start);
       return summary;

@@ -1,9 +1,12 @@
 package dev.isola.engine.metrics;
 
+import dev.isola.engine.lifecycle.Uses;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
@@ -14,10 +17,10 @@ import dev.isola.spi.file.FileSystem;
 import java.util.Optional;
 
 /**
- * A sandbox whose commands and files are measured. It can do what the one within can, no less and
- * no more. Attaching to a command again is not measured: it was when it was started.
+ * A sandbox whose commands and files are measured, and that is in use while they are at work. It
+ * can do what the one within can, no less and no more.
  */
-public record MeasuredSandbox(Sandbox inner, String provider, Recorder recorder)
+public record MeasuredSandbox(Sandbox inner, String provider, Recorder recorder, Uses uses)
     implements Sandbox {
   @Override
   public SandboxId id() {
@@ -34,7 +37,7 @@ public record MeasuredSandbox(Sandbox inner, String provider, Recorder recorder)
     try {
       Execution execution = inner.start(command);
       recorder.started(provider);
-      return new MeasuredExecution(execution, provider, recorder);
+      return new MeasuredExecution(execution, provider, recorder, uses.begin(id()));
     } catch (SandboxException e) {
       recorder.failed(Deed.EXECUTION, e.code());
       throw e;
@@ -44,7 +47,7 @@ public record MeasuredSandbox(Sandbox inner, String provider, Recorder recorder)
   /** Left to the one within, which may know a shorter way than starting and reading. */
   @Override
   public ExecResult run(Command command, OutputLimit limit) {
-    try {
+    try (Uses.Use _ = uses.begin(id())) {
       ExecResult result = inner.run(command, limit);
       recorder.started(provider);
       recorder.moved(
@@ -59,15 +62,25 @@ public record MeasuredSandbox(Sandbox inner, String provider, Recorder recorder)
 
   @Override
   public FileSystem files() {
-    return new MeasuredFiles(inner.files(), provider, recorder);
+    return new MeasuredFiles(inner.files(), provider, recorder, () -> uses.begin(id()));
   }
 
   @Override
   public <C extends Capability> Optional<C> as(Class<C> capability) {
     Optional<C> found = inner.as(capability);
-    return capability == Terminals.class
-        ? found.map(
-            one -> capability.cast(new MeasuredTerminals((Terminals) one, provider, recorder)))
-        : found;
+    return found.map(one -> capability.cast(measured(one)));
+  }
+
+  private Capability measured(Capability one) {
+    return switch (one) {
+      case Terminals terminals -> new MeasuredTerminals(terminals, id(), provider, recorder, uses);
+      case Attaching attaching -> new MeasuredAttaching(attaching, id(), uses);
+      case PortDialing dialing -> dialing(dialing);
+      default -> one;
+    };
+  }
+
+  private PortDialing dialing(PortDialing ports) {
+    return port -> new UsedConnection(ports.dial(port), uses.begin(id()));
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.engine.metrics;
 
+import dev.isola.engine.lifecycle.Uses;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 
@@ -7,8 +8,8 @@ import dev.isola.spi.exec.TerminalSize;
 final class MeasuredTerminal extends MeasuredExecution implements Terminal {
   private final Terminal inner;
 
-  MeasuredTerminal(Terminal inner, String provider, Recorder recorder) {
-    super(inner, provider, recorder);
+  MeasuredTerminal(Terminal inner, String provider, Recorder recorder, Uses.Use use) {
+    super(inner, provider, recorder, use);
     this.inner = inner;
   }
 

@@ -1,5 +1,7 @@
 package dev.isola.engine.metrics;
 
+import dev.isola.engine.lifecycle.Uses;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
@@ -7,13 +9,15 @@ import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 
 /** Terminals are executions, too. */
-record MeasuredTerminals(Terminals inner, String provider, Recorder recorder) implements Terminals {
+record MeasuredTerminals(
+    Terminals inner, SandboxId sandbox, String provider, Recorder recorder, Uses uses)
+    implements Terminals {
   @Override
   public Terminal open(Command command, TerminalSize size) {
     try {
       Terminal terminal = inner.open(command, size);
       recorder.started(provider);
-      return new MeasuredTerminal(terminal, provider, recorder);
+      return new MeasuredTerminal(terminal, provider, recorder, uses.begin(sandbox));
     } catch (SandboxException e) {
       recorder.failed(Deed.EXECUTION, e.code());
       throw e;

@@ -7,6 +7,7 @@ import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.Uses;
 import dev.isola.engine.metrics.Deed;
 import dev.isola.engine.metrics.Measured;
 import dev.isola.snapshot.Difference;
@@ -80,7 +81,7 @@ public final class Snapshots {
         Deed.SNAPSHOT,
         entry.provider(),
         () -> {
-          try {
+          try (Uses.Use _ = measured.uses().begin(id)) {
             SnapshotReport report = take(entry, order);
             Snapshot made = report.snapshot();
             measured

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.engine.lifecycle.Uses;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Provider;
@@ -49,7 +50,7 @@ class MeasuredSandboxTest {
                 ProviderConfig.EMPTY,
                 new ProviderContext(new InstanceId("meter"), folder, InstantSource.system()));
     inner = provider.create(SandboxSpec.builder(new SandboxId("box")).build());
-    sandbox = new MeasuredSandbox(inner, "p", recorder);
+    sandbox = new MeasuredSandbox(inner, "p", recorder, new Uses());
   }
 
   @AfterEach

@@ -1,0 +1,41 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.spi.SandboxId;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Who is at work with a sandbox right now: a call is under way, or somebody holds what it opened, a
+ * command, a terminal, a connection, content. Such a sandbox is not idle, however silent it is.
+ */
+public final class Uses {
+  private final Map<SandboxId, Integer> open = new ConcurrentHashMap<>();
+
+  /** One use. */
+  public final class Use implements AutoCloseable {
+    private final SandboxId id;
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    private Use(SandboxId id) {
+      this.id = id;
+    }
+
+    /** Ends it; once it is over, nothing. */
+    @Override
+    public void close() {
+      if (over.compareAndSet(false, true)) {
+        open.computeIfPresent(id, (any, count) -> count == 1 ? null : count - 1);
+      }
+    }
+  }
+
+  public Use begin(SandboxId id) {
+    open.merge(id, 1, Integer::sum);
+    return new Use(id);
+  }
+
+  boolean isOpen(SandboxId id) {
+    return open.containsKey(id);
+  }
+}
