@@ -89,7 +89,7 @@ class E2bSdkTest {
     "lifecycle, 10",
     "snapshots, 3",
     "templates, 2",
-    "volumes, 6",
+    "volumes, 7",
     "interpreter, 7"
   })
   void theSdkWorks(String area, int tests) throws IOException, InterruptedException {

@@ -27,6 +27,7 @@ import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.spec.Require;
@@ -214,7 +215,11 @@ class EngineTest {
 
       running.close();
       again.close();
-      terminal.close();
+      ExecutionId shown = leave(terminal);
+      try (Execution same =
+          house.engine.sandbox(typed).as(Attaching.class).orElseThrow().attach(shown, 0)) {
+        assertThat(same).isInstanceOf(Terminal.class);
+      }
       content.close();
       // When it was last looked at counts as use.
       await()

@@ -6,6 +6,7 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.ExecutionInfo;
+import dev.isola.spi.exec.Terminal;
 import java.util.List;
 
 /** Who attaches to a command uses its sandbox. The command was counted when it was started. */
@@ -17,6 +18,10 @@ record MeasuredAttaching(Attaching inner, SandboxId sandbox, Uses uses) implemen
 
   @Override
   public Execution attach(ExecutionId id, long offset) {
-    return new MeasuredExecution(inner.attach(id, offset), "", Recorder.NONE, uses.begin(sandbox));
+    Execution found = inner.attach(id, offset);
+    Uses.Use use = uses.begin(sandbox);
+    return found instanceof Terminal terminal
+        ? new MeasuredTerminal(terminal, "", Recorder.NONE, use)
+        : new MeasuredExecution(found, "", Recorder.NONE, use);
   }
 }

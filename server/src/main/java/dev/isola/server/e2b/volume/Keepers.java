@@ -16,7 +16,9 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.NotFound;
+import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.spec.Volume;
 import dev.isola.store.Page;
@@ -46,7 +48,7 @@ final class Keepers {
   private static final Duration LONGEST = Duration.ofHours(1);
 
   private static final Duration OLD = Duration.ofMinutes(30);
-  private static final int MOST_PAGES = 20;
+  private static final int AT_ONCE = 1000;
 
   private final Serving serving;
   private final Templates templates;
@@ -90,7 +92,7 @@ final class Keepers {
       return Optional.of(sandbox)
           .filter(one -> one.state() == SandboxState.RUNNING)
           .map(one -> one.files().madeFor(known.user()));
-    } catch (NotFound e) {
+    } catch (NotFound | Gone e) {
       return Optional.empty(); // nobody had asked for a while
     }
   }
@@ -119,21 +121,26 @@ final class Keepers {
   void empty(VolumeBook.Named volume) {
     refuseWhileMounted(volume);
     FileSystem files = files(volume);
-    List<String> all;
-    try (var found = files.list(MOUNT, 1)) {
-      all = found.map(one -> one.path()).toList();
+    for (List<String> some = some(files); !some.isEmpty(); some = some(files)) {
+      some.forEach(path -> files.remove(path, true));
     }
-    all.forEach(path -> files.remove(path, true));
     Kept last = kept.remove(volume.id());
     if (last != null) {
       serving.engine().destroy(last.id(), Destroy.FORCE);
     }
   }
 
+  /** Somebody may have put more into it than we could hold. */
+  private static List<String> some(FileSystem files) {
+    try (Stream<FileInfo> found = files.list(MOUNT, 1)) {
+      return found.limit(AT_ONCE).map(FileInfo::path).toList();
+    }
+  }
+
   private void refuseWhileMounted(VolumeBook.Named volume) {
     SandboxFilter living = SandboxFilter.ALL.notDestroyed();
     String cursor = "";
-    for (int pages = 0; pages < MOST_PAGES; pages++) {
+    do {
       Page page = serving.engine().list(living, cursor, Sandboxes.MAX_LIMIT);
       for (SandboxEntry entry : page.entries()) {
         if (!Marks.isOurOwn(entry) && mounts(entry, volume)) {
@@ -145,10 +152,7 @@ final class Keepers {
         }
       }
       cursor = page.next().orElse("");
-      if (cursor.isEmpty()) {
-        return;
-      }
-    }
+    } while (!cursor.isEmpty());
   }
 
   private static boolean mounts(SandboxEntry entry, VolumeBook.Named volume) {
