@@ -6,6 +6,7 @@ import dev.isola.conformance.Matrix;
 import dev.isola.conformance.ProviderResult;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.testing.Trial;
 import java.io.IOException;
@@ -51,6 +52,12 @@ final class ConformanceCommand implements Action {
       description = "Only the checks of this class; repeatable. See --list.")
   private List<String> only = new ArrayList<>();
 
+  @Option(
+      names = "--set",
+      paramLabel = "SETTING=VALUE",
+      description = "A setting of the one provider that is named; repeatable.")
+  private Map<String, String> settings = new LinkedHashMap<>();
+
   @Option(names = "--list", description = "List the checks instead of running them.")
   private boolean list;
 
@@ -74,12 +81,16 @@ final class ConformanceCommand implements Action {
       list(console, checks);
       return ExitCodes.OK;
     }
+    if (!settings.isEmpty() && named.size() != 1) {
+      throw new UsageException(
+          "--set is for one provider, and " + named.size() + " are named", "name one");
+    }
     ConformanceProgress progress =
         new ConformanceProgress(console, wiring.host().interactive().out());
     ConformanceRun run = new ConformanceRun(checks, progress);
     List<ProviderResult> results = new ArrayList<>();
     for (ProviderFactory factory : names.isEmpty() ? choice.all() : named) {
-      try (Trial trial = Trial.of(factory)) {
+      try (Trial trial = Trial.of(factory, new ProviderConfig(settings))) {
         if (!names.isEmpty() || healthy(console, trial)) {
           results.add(run.against(trial));
         }

@@ -7,7 +7,6 @@ import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.conformance.ProviderResult;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
-import dev.isola.spi.ProviderConfig;
 import dev.isola.testing.Trial;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,8 +26,7 @@ final class ConformanceRun {
 
   ProviderResult against(Trial trial) {
     ProviderUnderTest underTest =
-        new ProviderUnderTest(
-            trial.factory(), ProviderConfig.EMPTY, trial.instance(), trial.data());
+        new ProviderUnderTest(trial.factory(), trial.config(), trial.instance(), trial.data());
     progress.provider(underTest.name());
     try (Runner runner = new Runner(underTest, CensusLeakWatch.of(underTest))) {
       List<CheckResult> results = trial.use(() -> stop(runner), () -> results(runner));

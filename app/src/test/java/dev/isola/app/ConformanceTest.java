@@ -8,6 +8,7 @@ import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Kit;
 import dev.isola.conformance.ProviderResult;
 import dev.isola.spi.Health;
+import dev.isola.spi.ProviderConfig;
 import dev.isola.testing.Trial;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -58,7 +59,11 @@ class ConformanceTest {
     return new CommandLineFixture(folder.resolve("data"), good, ill);
   }
 
-  private ProviderResult run(int count, boolean terminal, boolean verbose) {
+  private Console console() {
+    return console(false, false);
+  }
+
+  private Console console(boolean terminal, boolean verbose) {
     Host host =
         new Host(
             InputStream.nullInputStream(),
@@ -67,7 +72,11 @@ class ConformanceTest {
             new Host.Interactive(terminal, terminal, terminal),
             Map.of("NO_COLOR", "1"),
             List.of());
-    Console console = new Console(host, false, verbose, "auto");
+    return new Console(host, false, verbose, "auto");
+  }
+
+  private ProviderResult run(int count, boolean terminal, boolean verbose) {
+    Console console = console(terminal, verbose);
     try (Trial trial = Trial.of(good)) {
       return new ConformanceRun(three(count), new ConformanceProgress(console, terminal))
           .against(trial);
@@ -165,5 +174,18 @@ class ConformanceTest {
         .startsWith("isola: no class of checks is named 'Nothing'; ")
         .contains("Lifecycle, Exec");
     assertThat(good.specs).isEmpty();
+  }
+
+  @Test
+  void settingsAreForTheOneProviderThatIsNamed() {
+    Called two = isola().call("conformance", "good", "ill", "--set", "a=b");
+    assertThat(two.code()).isEqualTo(2);
+    assertThat(two.err())
+        .isEqualTo("isola: --set is for one provider, and 2 are named; name one\n");
+    ProviderConfig given = new ProviderConfig(Map.of("a", "b"));
+    try (Trial trial = Trial.of(good, given)) {
+      new ConformanceRun(three(1), new ConformanceProgress(console(), false)).against(trial);
+    }
+    assertThat(good.config).isEqualTo(given);
   }
 }

@@ -41,6 +41,7 @@ final class FakeProvider implements Provider, ProviderFactory {
   boolean destroyFails;
   boolean createFails;
   int made;
+  ProviderConfig config = ProviderConfig.EMPTY;
   private @Nullable ProviderContext context;
   final List<SandboxSpec> specs = new ArrayList<>();
   final List<Command> commands = new ArrayList<>();
@@ -56,8 +57,9 @@ final class FakeProvider implements Provider, ProviderFactory {
   }
 
   @Override
-  public Provider create(ProviderConfig config, ProviderContext given) {
+  public Provider create(ProviderConfig settings, ProviderContext given) {
     made++;
+    config = settings;
     context = given;
     return this;
   }

@@ -64,11 +64,17 @@ class InterruptedConformanceTest {
   /** The control: whoever is killed cannot tidy up, and that is seen. */
   @Test
   void whatAKilledOneLeavesIsSeen() throws Exception {
-    Sandboxes made = started(healthy("subprocess"));
-    assertThat(tell("KILL")).isEqualTo(137);
-    assertThat(made.left()).isNotEmpty();
-    made.destroy();
-    assertThat(made.left()).isEmpty();
+    ProviderFactory factory = healthy("subprocess");
+    boolean seen = false;
+    // One that is killed between two of its sandboxes leaves nothing.
+    for (int tries = 0; tries < 10 && !seen; tries++) {
+      Sandboxes made = started(factory);
+      assertThat(tell("KILL")).isEqualTo(137);
+      seen = !made.left().isEmpty();
+      made.destroy();
+      assertThat(made.left()).isEmpty();
+    }
+    assertThat(seen).isTrue();
   }
 
   private static ProviderFactory healthy(String name) {

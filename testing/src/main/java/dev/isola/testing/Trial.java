@@ -25,6 +25,7 @@ public final class Trial implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(25);
 
   private final ProviderFactory factory;
+  private final ProviderConfig config;
   private final InstanceId instance;
   private final Scratch scratch;
   private final ReentrantLock using = new ReentrantLock();
@@ -33,20 +34,29 @@ public final class Trial implements AutoCloseable {
   private volatile Runnable stop = () -> {};
   private boolean ended;
 
-  private Trial(ProviderFactory factory) {
+  private Trial(ProviderFactory factory, ProviderConfig config) {
     this.factory = factory;
+    this.config = config;
     this.instance = new InstanceId(SandboxId.random(new SecureRandom()).value());
     this.scratch = Scratch.make("isola-");
   }
 
   public static Trial of(ProviderFactory factory) {
-    Trial trial = new Trial(factory);
+    return of(factory, ProviderConfig.EMPTY);
+  }
+
+  public static Trial of(ProviderFactory factory, ProviderConfig config) {
+    Trial trial = new Trial(factory, config);
     Runtime.getRuntime().addShutdownHook(trial.hook);
     return trial;
   }
 
   public ProviderFactory factory() {
     return factory;
+  }
+
+  public ProviderConfig config() {
+    return config;
   }
 
   public InstanceId instance() {
@@ -60,8 +70,7 @@ public final class Trial implements AutoCloseable {
 
   /** Opens the provider; every call is another process's, as far as the provider can tell. */
   public Provider open() {
-    return factory.create(
-        ProviderConfig.EMPTY, new ProviderContext(instance, data(), InstantSource.system()));
+    return factory.create(config, new ProviderContext(instance, data(), InstantSource.system()));
   }
 
   /**
