@@ -37,6 +37,13 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
   static final int DEEPEST = 120;
 
   private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /**
+   * How long, in milliseconds, is waited before a workspace in use is tried again; each twice that.
+   */
+  private static final long FIRST_PAUSE = 5;
+
+  private static final long LAST_PAUSE = 40;
   private static final Duration MERGING = Duration.ofSeconds(60);
   private static final Pattern DONE = Pattern.compile("done held=(\\d+)");
   private static final Pattern BUSY = Pattern.compile("busy (.*)");
@@ -180,7 +187,7 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
       try {
         prepare(plan);
         steps().reached(Step.PUSH_PREPARED);
-        String answer = launch(stage().step(step("push", words)).encode());
+        String answer = pushed(stage().step(step("push", words)).encode());
         steps().reached(Step.PUSH_ANSWERED);
         Duration held = held(answer);
         if (changed) {
@@ -200,6 +207,21 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
         }
         throw e;
       }
+    }
+
+    /** Mostly who uses the workspace is just done with it: a command that ends, a file closed. */
+    private String pushed(byte[] push) throws IOException {
+      String answer = launch(push);
+      for (long pause = FIRST_PAUSE; answer.startsWith("busy") && pause <= LAST_PAUSE; pause *= 2) {
+        try {
+          Thread.sleep(pause);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return answer;
+        }
+        answer = launch(push);
+      }
+      return answer;
     }
 
     private Steps steps() {
