@@ -136,7 +136,7 @@ record BootPlans(
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), booting.record().secret())
-            .cwd(spec.cwd().or(() -> image.flatMap(Image::workdir)).orElse(spec.workspaceMount()))
+            .cwd(spec.workingFolder())
             .user(spec.user().or(() -> image.flatMap(Image::user)))
             .workspace(
                 spec.workspacePath().isEmpty()

@@ -50,7 +50,7 @@ final class Boot {
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), secret)
             .socket(Path.of(ContainerPlan.SOCKET))
-            .cwd(spec.cwd().or(image::workdir).orElse(spec.workspaceMount()))
+            .cwd(spec.workingFolder())
             .user(spec.user().or(image::user))
             .workspace(
                 spec.workspacePath().isEmpty()

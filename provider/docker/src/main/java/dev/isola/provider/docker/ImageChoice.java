@@ -13,11 +13,7 @@ import tools.jackson.databind.JsonNode;
  * @param mounts what is mounted to make it whole: the host's folders, where the image is its root
  */
 record ImageChoice(
-    String id,
-    Map<String, String> env,
-    Optional<String> user,
-    Optional<String> workdir,
-    List<Map<String, Object>> mounts) {
+    String id, Map<String, String> env, Optional<String> user, List<Map<String, Object>> mounts) {
 
   static ImageChoice of(JsonNode inspected) {
     JsonNode config = inspected.path("Config");
@@ -30,11 +26,7 @@ record ImageChoice(
       }
     }
     return new ImageChoice(
-        Json.text(inspected, "Id"),
-        env,
-        some(Json.text(config, "User")),
-        some(Json.text(config, "WorkingDir")).filter(folder -> !folder.equals("/")),
-        List.of());
+        Json.text(inspected, "Id"), env, some(Json.text(config, "User")), List.of());
   }
 
   private static Optional<String> some(String text) {
@@ -42,11 +34,11 @@ record ImageChoice(
   }
 
   /** Returns it with what Isola knows of it, and the engine was not told. */
-  ImageChoice as(Map<String, String> variables, Optional<String> who, Optional<String> where) {
-    return new ImageChoice(id, variables, who, where, mounts);
+  ImageChoice as(Map<String, String> variables, Optional<String> account) {
+    return new ImageChoice(id, variables, account, mounts);
   }
 
   ImageChoice with(List<Map<String, Object>> more) {
-    return new ImageChoice(id, env, user, workdir, more);
+    return new ImageChoice(id, env, user, more);
   }
 }

@@ -170,7 +170,7 @@ final class ProotBooter implements Booter {
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), booting.record().secret())
-            .cwd(spec.cwd().or(() -> image.flatMap(Image::workdir)).orElse(spec.workspaceMount()))
+            .cwd(spec.workingFolder())
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .olderCalls();

@@ -1,0 +1,142 @@
+package dev.isola.app;
+
+import dev.isola.engine.Engine;
+import dev.isola.engine.Log;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.Machine;
+import dev.isola.engine.config.Sources;
+import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.registry.Registry;
+import dev.isola.engine.selection.Request;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.Ledgers;
+import dev.isola.store.SandboxFilter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * An engine on some real providers, with its own data folder. Closing it destroys its sandboxes. A
+ * provider that is not healthy here makes the test NOT RUN.
+ */
+final class ProviderEngine implements AutoCloseable {
+  private static final InstantSource CLOCK = InstantSource.system();
+
+  private static final Log QUIET =
+      new Log() {
+        @Override
+        public void info(String sentence) {}
+
+        @Override
+        public void warning(String sentence) {}
+      };
+
+  private final Ledger ledger;
+  private final Registry registry;
+  private final HealthMonitor health;
+  private final Engine engine;
+
+  private ProviderEngine(Ledger ledger, Registry registry, HealthMonitor health, Engine engine) {
+    this.ledger = ledger;
+    this.registry = registry;
+    this.health = health;
+    this.engine = engine;
+  }
+
+  /**
+   * @param docker the address of the container engine
+   */
+  static ProviderEngine open(Path folder, String docker, List<String> names) throws IOException {
+    List<ProviderFactory> factories =
+        StreamSupport.stream(ServiceLoader.load(ProviderFactory.class).spliterator(), false)
+            .filter(one -> names.contains(one.name()))
+            .toList();
+    for (String name : names) {
+      Files.createDirectories(folder.resolve(name));
+    }
+    Config config =
+        ConfigReader.read(
+                new Sources(
+                    new Machine(16_000, 4, folder),
+                    Optional.empty(),
+                    Map.of(),
+                    List.of(new Sources.FlagValue("--set", "providers.docker.host", docker)),
+                    names))
+            .orThrow();
+    Ledger ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));
+    Registry registry =
+        Registry.open(
+            factories,
+            config.providers(),
+            name ->
+                new ProviderContext(new InstanceId("written"), folder.resolve(name), folder, CLOCK),
+            CLOCK,
+            QUIET);
+    for (String name : names) {
+      if (!(registry.get(name).health() instanceof Health.Healthy)) {
+        registry.close();
+        ledger.close();
+        Assumptions.abort("NOT RUN: " + name + " is not healthy here");
+      }
+    }
+    HealthMonitor health =
+        HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), CLOCK, QUIET);
+    return new ProviderEngine(
+        ledger, registry, health, Engine.open(config, ledger, registry, health, CLOCK, QUIET));
+  }
+
+  Engine engine() {
+    return engine;
+  }
+
+  Sandbox make(SandboxSpec.Builder spec, String provider) {
+    return engine
+        .create(
+            Order.of(Request.of(spec.ttl(Duration.ofMinutes(5)).build(), provider).strict())
+                .withFixedId())
+        .sandbox();
+  }
+
+  static String output(Sandbox sandbox, String script) {
+    ExecResult result = sandbox.run(Command.shell(script));
+    if (!result.succeeded()) {
+      throw new AssertionError(script + ": " + result);
+    }
+    return result.stdout().text();
+  }
+
+  @Override
+  public void close() {
+    try {
+      engine.list(SandboxFilter.ALL, "", 1000).entries().stream()
+          .filter(one -> one.state() != SandboxState.DESTROYED)
+          .forEach(one -> engine.destroy(one.id(), Destroy.FORCE));
+    } finally {
+      engine.close();
+      health.close();
+      registry.close();
+      ledger.close();
+    }
+  }
+}
