@@ -38,6 +38,13 @@ record Doorkeeper(ApiKeys keys, Turnstile turnstile) {
           .exception();
     }
     visit.key = key.get().name();
+    if (key.get().isToken() && !route.face().isEnvd() && !route.sandboxTokens()) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "the token of a sandbox works within that sandbox only, and this reaches beyond it",
+              "use a key with scope " + needed.word())
+          .exception();
+    }
     if (!key.get().scope().allows(needed)) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,

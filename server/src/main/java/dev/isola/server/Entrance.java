@@ -216,7 +216,7 @@ final class Entrance extends Handler.Abstract {
                 () -> ending,
                 handover,
                 Optional.empty(),
-                id -> visit.sandbox = Optional.of(id.value())));
+                visit));
   }
 
   /**
@@ -271,7 +271,7 @@ final class Entrance extends Handler.Abstract {
                 () -> ending,
                 handover,
                 Optional.of(seen),
-                id -> {}));
+                visit));
     return true;
   }
 

@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.Disclosure;
 import dev.isola.server.preview.Header;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.route.WebSocket;
@@ -22,7 +23,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpException;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
@@ -48,7 +48,7 @@ record JettyExchange(
     BooleanSupplier end,
     Handover handover,
     Optional<Seen> seen,
-    Consumer<SandboxId> subject)
+    Visit visit)
     implements PreviewExchange {
   private static final WebSocketMappings SOCKETS = new WebSocketMappings();
 
@@ -103,7 +103,10 @@ record JettyExchange(
 
   @Override
   public void json(int status, Object answer) throws IOException {
-    whole(response, status, "application/json", JsonText.of(answer));
+    Disclosure disclosure = new Disclosure(key);
+    byte[] text = JsonText.of(disclosure.of(answer));
+    visit.token |= disclosure.hasToken();
+    whole(response, status, "application/json", text);
   }
 
   @Override
@@ -247,7 +250,7 @@ record JettyExchange(
 
   @Override
   public void about(SandboxId sandbox) {
-    subject.accept(sandbox);
+    visit.sandbox = Optional.of(sandbox.value());
   }
 
   @Override

@@ -19,6 +19,9 @@ final class Visit {
   Optional<String> sandbox = Optional.empty();
   Face face = Face.NATIVE;
 
+  /** Whether the answer carries a token. */
+  boolean token;
+
   Visit(String id) {
     this.id = id;
   }

@@ -56,7 +56,8 @@ class EnvdTest {
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("E2b-Sandbox-Id", id);
     headers.put("E2b-Sandbox-Port", "49983");
-    headers.put("X-Access-Token", house.keys.tokens().steady(new SandboxId(id), Credentials.ENVD));
+    headers.put(
+        "X-Access-Token", house.keys.tokens().steady(new SandboxId(id), Credentials.ENVD).reveal());
     return headers;
   }
 

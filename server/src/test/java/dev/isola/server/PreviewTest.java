@@ -306,7 +306,8 @@ class PreviewTest {
                     dev.isola.server.auth.SandboxToken.Kind.USE,
                     new dev.isola.spi.SandboxId(id),
                     0,
-                    house.keys.tokens().in(-1)));
+                    house.keys.tokens().in(-1)))
+            .reveal();
     assertThat(house.client(late).get("/api/v1/sandboxes/" + id).status()).isEqualTo(401);
   }
 

@@ -1,8 +1,11 @@
 package dev.isola.server.api;
 
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.server.auth.Confidential;
+import dev.isola.server.auth.Scope;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
@@ -38,8 +41,30 @@ final class Answers {
     entry.idleTimeout().ifPresent(time -> json.put("idleTimeoutSeconds", time.toSeconds()));
     entry.cause().ifPresent(cause -> json.put("cause", cause));
     json.put("tags", entry.labels());
-    json.put("spec", SpecDocument.toMap(SpecText.read(entry.spec(), entry.id())));
+    json.put("spec", spec(SpecText.read(entry.spec(), entry.id())));
     return json;
+  }
+
+  /** Clients put secrets into variables, files and commands: those are for keys that could run. */
+  private static Map<String, Object> spec(SandboxSpec spec) {
+    Map<String, Object> json = new LinkedHashMap<>(SpecDocument.toMap(spec));
+    json.replaceAll(
+        (field, value) ->
+            switch (field) {
+              case "env", "seedFiles" -> contents(value);
+              case "init" -> Confidential.content(value, Scope.USE);
+              default -> value;
+            });
+    return json;
+  }
+
+  private static Map<String, Object> contents(Object values) {
+    Map<String, Object> guarded = new LinkedHashMap<>();
+    ((Map<?, ?>) values)
+        .forEach(
+            (name, value) ->
+                guarded.put(String.valueOf(name), Confidential.content(value, Scope.USE)));
+    return guarded;
   }
 
   static Map<String, Object> file(FileInfo info) {

@@ -32,6 +32,7 @@ record BatchRoutes(Serving serving) {
                 "batchFiles",
                 "Does many file operations in their order. It stops at the first that fails, unless"
                     + " it is told to go on; what was done stays done, and the results say what.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(

@@ -35,6 +35,7 @@ record ExecRoutes(Serving serving) {
                 "/api/v1/sandboxes/{id}/exec",
                 "exec",
                 "Runs a command to its end. It is killed when the caller goes away.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(

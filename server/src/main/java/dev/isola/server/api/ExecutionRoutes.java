@@ -63,6 +63,7 @@ record ExecutionRoutes(Serving serving) {
   List<Route> routes() {
     return List.of(
         Route.of("POST", TEMPLATE, "startExecution", "Starts a command in the background.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
@@ -82,6 +83,7 @@ record ExecutionRoutes(Serving serving) {
                         Field.needed("pid", Shapes.COUNT, "as the sandbox sees it"))))
             .by(this::start),
         Route.of("GET", TEMPLATE, "listExecutions", "Lists what runs and what ended lately.")
+            .acceptsSandboxTokens()
             .takes(Shapes.ID)
             .answers(
                 Answer.json(
@@ -99,10 +101,12 @@ record ExecutionRoutes(Serving serving) {
                                 .map(ExecutionRoutes::json)
                                 .toList()))),
         Route.of("GET", TEMPLATE + "/{execution}", "getExecution", "Describes an execution.")
+            .acceptsSandboxTokens()
             .takes(Shapes.ID, EXECUTION)
             .answers(Answer.json(200, INFO))
             .by(exchange -> exchange.json(200, json(info(exchange)))),
         Route.of("POST", TEMPLATE + "/{execution}/signal", "signal", "Signals an execution.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, EXECUTION)
             .takes(
@@ -119,6 +123,7 @@ record ExecutionRoutes(Serving serving) {
                 TEMPLATE + "/{execution}/resize",
                 "resizeTerminal",
                 "Changes the window of a terminal.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, EXECUTION)
             .takes(new Body.Json(SIZE, true))
@@ -130,6 +135,7 @@ record ExecutionRoutes(Serving serving) {
                 "Attaches to a terminal by WebSocket, subprotocol "
                     + TerminalSession.PROTOCOL
                     + ". Binary frames are its output and input; docs/server.md has the rest.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 Shapes.ID,
@@ -142,6 +148,7 @@ record ExecutionRoutes(Serving serving) {
                 TEMPLATE + "/{execution}/stdin",
                 "writeStdin",
                 "Writes to the input of an execution.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, EXECUTION)
             .takes(Parameter.query("close", Shapes.FLAG, "end of file after that; false"))
@@ -153,6 +160,7 @@ record ExecutionRoutes(Serving serving) {
                 "followOutput",
                 "Follows the output: events output, gap, exit; the id of each is the offset after"
                     + " it.")
+            .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 EXECUTION,

@@ -43,6 +43,7 @@ record FileRoutes(Serving serving) {
   List<Route> routes() {
     return List.of(
         Route.of("GET", TEMPLATE + "/content", "readFile", "Reads a file, or a range of it.")
+            .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 PATH,
@@ -54,6 +55,7 @@ record FileRoutes(Serving serving) {
                 TEMPLATE + "/content",
                 "writeFile",
                 "Writes a file; it appears whole or not at all, parents are made.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 Shapes.ID,
@@ -66,10 +68,12 @@ record FileRoutes(Serving serving) {
             .answers(Answer.json(200, Shapes.FILE))
             .by(this::write),
         Route.of("GET", TEMPLATE + "/stat", "statFile", "Describes a file; a link itself.")
+            .acceptsSandboxTokens()
             .takes(Shapes.ID, PATH)
             .answers(Answer.json(200, Shapes.FILE))
             .by(exchange -> exchange.json(200, Answers.file(files(exchange).stat(path(exchange))))),
         Route.of("GET", TEMPLATE, "listFiles", "Lists a folder.")
+            .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 PATH,
@@ -82,6 +86,7 @@ record FileRoutes(Serving serving) {
                   list(exchange, files(exchange).list(path(exchange), depth));
                 }),
         Route.of("GET", TEMPLATE + "/glob", "globFiles", "Finds files by a pattern.")
+            .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 PATH,
@@ -95,6 +100,7 @@ record FileRoutes(Serving serving) {
                         files(exchange)
                             .glob(path(exchange), exchange.query("pattern").orElseThrow()))),
         Route.of("DELETE", TEMPLATE, "removeFile", "Removes a file, a link or a folder.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 Shapes.ID, PATH, Parameter.query("recursive", Shapes.FLAG, "a whole tree; false"))
@@ -104,6 +110,7 @@ record FileRoutes(Serving serving) {
                   exchange.empty();
                 }),
         Route.of("POST", TEMPLATE + "/folder", "makeFolder", "Makes a folder and its parents.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
@@ -119,6 +126,7 @@ record FileRoutes(Serving serving) {
                   exchange.empty();
                 }),
         Route.of("POST", TEMPLATE + "/move", "moveFile", "Moves or renames.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
@@ -138,6 +146,7 @@ record FileRoutes(Serving serving) {
                   exchange.empty();
                 }),
         Route.of("POST", TEMPLATE + "/mode", "changeMode", "Changes the permission bits.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(

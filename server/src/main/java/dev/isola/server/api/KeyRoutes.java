@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
@@ -67,7 +68,7 @@ record KeyRoutes(ApiKeys keys) {
     Scope scope = Scope.of(exchange.text("scope")).orElseThrow();
     ApiKeys.Made made = keys.make(name, scope);
     Map<String, Object> json = json(made.key());
-    json.put("key", made.secret());
+    json.put("key", Confidential.token(made.secret(), Scope.ADMIN));
     exchange.json(201, json);
   }
 

@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
@@ -43,6 +44,7 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
     List<Route> routes = new ArrayList<>();
     routes.add(
         Route.of("GET", TEMPLATE, "listPorts", "Lists the ports that are open to everybody.")
+            .acceptsSandboxTokens()
             .takes(Shapes.ID)
             .answers(
                 Answer.json(
@@ -126,7 +128,6 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
   }
 
   private void set(Exchange exchange) throws IOException {
-    TokenRoutes.needKey(exchange);
     SandboxId id = SandboxRoutes.id(exchange);
     int port = Previews.port(exchange.path("port"));
     boolean open = Boolean.TRUE.equals(exchange.body().get("public"));
@@ -149,7 +150,6 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
   }
 
   private void link(Exchange exchange) throws IOException {
-    TokenRoutes.needKey(exchange);
     SandboxId id = SandboxRoutes.id(exchange);
     int port = Previews.port(exchange.path("port"));
     serving.engine().entry(id);
@@ -165,12 +165,14 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
         201,
         Map.of(
             "url",
-            (exchange.isSecure() ? "https://" : "http://")
-                + site
-                + "/?"
-                + Previews.PARAMETER
-                + "="
-                + keys.tokens().sign(token),
+            Confidential.token(
+                (exchange.isSecure() ? "https://" : "http://")
+                    + site
+                    + "/?"
+                    + Previews.PARAMETER
+                    + "="
+                    + keys.tokens().sign(token).reveal(),
+                Scope.USE),
             "expiresAt",
             token.expiresAt().toString()));
   }

@@ -77,14 +77,17 @@ record SandboxRoutes(Serving serving, String standardProvider) {
                         Field.of("next", Shapes.WORD, "cursor of the next page"))))
             .by(this::list),
         one("GET", "", "getSandbox", "Describes a sandbox.")
+            .acceptsSandboxTokens()
             .answers(Answer.json(200, Shapes.SANDBOX))
             .by(exchange -> answer(exchange, serving.engine().entry(id(exchange)))),
         one("DELETE", "", "destroySandbox", "Destroys a sandbox; returns when nothing is left.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Parameter.query("force", Shapes.FLAG, "do not spare unsaved work"))
             .answers(Answer.none())
             .by(this::destroy),
         one("POST", "/renew", "renewSandbox", "Lets a sandbox live that long from now.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 new Body.Json(
@@ -99,22 +102,26 @@ record SandboxRoutes(Serving serving, String standardProvider) {
                             .renew(
                                 id(exchange), Duration.ofSeconds(exchange.whole("ttlSeconds"))))),
         one("POST", "/pause", "pauseSandbox", "Freezes a sandbox with its processes in memory.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Answer.json(200, Shapes.SANDBOX))
             .by(
                 exchange ->
                     answer(exchange, serving.engine().pause(id(exchange), PauseKind.MEMORY))),
         one("POST", "/stop", "stopSandbox", "Ends the processes of a sandbox and keeps its files.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Answer.json(200, Shapes.SANDBOX))
             .by(
                 exchange ->
                     answer(exchange, serving.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
         one("POST", "/resume", "resumeSandbox", "Makes a paused or stopped sandbox run again.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Answer.json(200, Shapes.SANDBOX))
             .by(exchange -> answer(exchange, serving.engine().resume(id(exchange)))),
         one("GET", "/usage", "getUsage", "Measures what a sandbox uses.")
+            .acceptsSandboxTokens()
             .answers(
                 Answer.json(
                     200,

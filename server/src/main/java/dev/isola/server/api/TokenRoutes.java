@@ -1,7 +1,6 @@
 package dev.isola.server.api;
 
 import dev.isola.server.Serving;
-import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
@@ -12,8 +11,6 @@ import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +52,6 @@ record TokenRoutes(Serving serving, ApiKeys keys) {
   }
 
   private void make(Exchange exchange) throws IOException {
-    needKey(exchange);
     SandboxId id = SandboxRoutes.id(exchange);
     serving.engine().entry(id);
     SandboxToken.Kind kind =
@@ -71,16 +67,5 @@ record TokenRoutes(Serving serving, ApiKeys keys) {
             "scope", kind.word(),
             "sandbox", id.value(),
             "expiresAt", token.expiresAt().toString()));
-  }
-
-  /** A token may not make what outlives it. */
-  static void needKey(Exchange exchange) {
-    if (exchange.key().filter(ApiKey::isToken).isPresent()) {
-      throw Fault.of(
-              ErrorCode.FORBIDDEN,
-              "a token of a sandbox cannot let others in",
-              "use a key with scope use")
-          .exception();
-    }
   }
 }

@@ -37,6 +37,7 @@ record TreeRoutes(Serving serving) {
                 "exportTree",
                 "Packs a folder as a tar archive. With measure the headers Isola-Entries and"
                     + " Isola-Bytes tell beforehand what is in the folder.")
+            .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 FileRoutes.PATH,
@@ -46,6 +47,7 @@ record TreeRoutes(Serving serving) {
             .answers(Answer.of(TAR, "the archive"))
             .by(this::export),
         Route.of("PUT", TEMPLATE, "importTree", "Unpacks a tar archive into a folder.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, FileRoutes.PATH)
             .takes(new Body.Stream(TAR))
@@ -70,6 +72,7 @@ record TreeRoutes(Serving serving) {
                 "Unpacks a tar archive into a folder and tells how far it is: progress with the"
                     + " bytes of the archive that were taken; at the end done or problem. The"
                     + " client reads while it sends.")
+            .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, FileRoutes.PATH)
             .takes(new Body.Stream(TAR))

@@ -30,6 +30,7 @@ record WatchRoutes(Serving serving) {
                 "watchFiles",
                 "Follows changes beneath a folder: watching, once every later change is seen;"
                     + " change; overflow, when some were missed; gone, when the folder is; error.")
+            .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 Parameter.query("path", Shapes.PATH, "the folder").needed(),

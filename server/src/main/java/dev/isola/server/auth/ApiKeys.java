@@ -5,7 +5,6 @@ import dev.isola.spi.error.Fault;
 import dev.isola.store.Settings;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -86,7 +85,11 @@ public final class ApiKeys {
           keys.put(
               ENVIRONMENT,
               new ApiKey(
-                  ENVIRONMENT, Scope.ADMIN, hash(secret), clock.instant(), Optional.empty()));
+                  ENVIRONMENT,
+                  Scope.ADMIN,
+                  TokenHash.of(secret),
+                  clock.instant(),
+                  Optional.empty()));
         });
     return new ApiKeys(settings, clock, keys);
   }
@@ -119,7 +122,7 @@ public final class ApiKeys {
     byte[] bytes = new byte[32];
     RANDOM.nextBytes(bytes);
     String secret = PREFIX + HexFormat.of().formatHex(bytes);
-    ApiKey key = new ApiKey(name, scope, hash(secret), clock.instant(), Optional.empty());
+    ApiKey key = new ApiKey(name, scope, TokenHash.of(secret), clock.instant(), Optional.empty());
     lock.lock();
     try {
       if (keys.containsKey(name) || name.equals(ENVIRONMENT)) {
@@ -169,7 +172,7 @@ public final class ApiKeys {
 
   /** Finds who shows this key. Takes as long for a wrong one as for a right one. */
   public Optional<ApiKey> find(String secret) {
-    byte[] shown = hash(secret).getBytes(StandardCharsets.US_ASCII);
+    byte[] shown = TokenHash.of(secret).getBytes(StandardCharsets.US_ASCII);
     ApiKey found = null;
     for (ApiKey key : keys.values()) {
       if (MessageDigest.isEqual(shown, key.hash().getBytes(StandardCharsets.US_ASCII))) {
@@ -226,15 +229,5 @@ public final class ApiKeys {
         fields.getOrDefault("hash", ""),
         Instant.parse(fields.getOrDefault("createdAt", Instant.EPOCH.toString())),
         Optional.ofNullable(fields.get("lastUsedAt")).map(Instant::parse));
-  }
-
-  private static String hash(String secret) {
-    try {
-      return HexFormat.of()
-          .formatHex(
-              MessageDigest.getInstance("SHA-256").digest(secret.getBytes(StandardCharsets.UTF_8)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
-    }
   }
 }

@@ -114,6 +114,9 @@ public record Credentials(
     if (token.isEmpty()) {
       return keys.find(shown.getFirst());
     }
+    if (face == Face.E2B) {
+      throw refused("the token of a sandbox is not accepted by the control plane");
+    }
     if (token.get().kind() != SandboxToken.Kind.USE) {
       throw refused("this token opens previews only");
     }

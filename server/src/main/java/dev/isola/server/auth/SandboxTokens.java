@@ -46,7 +46,7 @@ public final class SandboxTokens {
   }
 
   /** Writes a token down; its time ends with a whole second. */
-  public String sign(SandboxToken token) {
+  public Confidential sign(SandboxToken token) {
     String claims =
         token.kind().word()
             + " "
@@ -56,7 +56,7 @@ public final class SandboxTokens {
             + " "
             + token.expiresAt().getEpochSecond();
     String text = text(claims.getBytes(StandardCharsets.US_ASCII));
-    return PREFIX + text + "." + signature(text);
+    return Confidential.token(PREFIX + text + "." + signature(text), Scope.USE);
   }
 
   /**
@@ -64,14 +64,14 @@ public final class SandboxTokens {
    *
    * @param purpose for which no other secret of the sandbox is good
    */
-  public String steady(SandboxId sandbox, String purpose) {
-    return signature(purpose + " " + sandbox);
+  public Confidential steady(SandboxId sandbox, String purpose) {
+    return Confidential.token(signature(purpose + " " + sandbox), Scope.USE);
   }
 
   /** Tells whether somebody shows the {@link #steady} secret of a sandbox. */
   public boolean isSteady(SandboxId sandbox, String purpose, String shown) {
     return MessageDigest.isEqual(
-        steady(sandbox, purpose).getBytes(StandardCharsets.UTF_8),
+        steady(sandbox, purpose).reveal().getBytes(StandardCharsets.UTF_8),
         shown.getBytes(StandardCharsets.UTF_8));
   }
 

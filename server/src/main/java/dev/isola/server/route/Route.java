@@ -15,6 +15,9 @@ import java.util.Set;
  * @param body what is read as JSON before the handler is called
  * @param answers what goes out when it works
  * @param face whose words it speaks
+ * @param sandboxTokens whether the token of a sandbox is accepted where a key is. Only for what
+ *     stays within that sandbox and ends with it: whatever makes, opens or keeps anything else
+ *     needs a key
  */
 public record Route(
     String method,
@@ -26,7 +29,8 @@ public record Route(
     Body body,
     Answer answers,
     Handler handler,
-    Face face) {
+    Face face,
+    boolean sandboxTokens) {
 
   private static final Set<String> STREAMS =
       Set.of("text/event-stream", "application/connect+json");
@@ -94,7 +98,8 @@ public record Route(
         exchange -> {
           throw new IllegalStateException("nobody handles " + template);
         },
-        Face.NATIVE);
+        Face.NATIVE,
+        false);
   }
 
   /** Tells whether its answer goes on for as long as somebody reads it. */
@@ -113,7 +118,8 @@ public record Route(
         body,
         answers,
         handler,
-        face);
+        face,
+        sandboxTokens);
   }
 
   public Route needs(Scope needed) {
@@ -127,32 +133,80 @@ public record Route(
         body,
         answers,
         handler,
-        face);
+        face,
+        sandboxTokens);
   }
 
   public Route takes(Parameter... more) {
     List<Parameter> all = new ArrayList<>(parameters);
     all.addAll(List.of(more));
-    return new Route(method, template, name, summary, scope, all, body, answers, handler, face);
+    return new Route(
+        method, template, name, summary, scope, all, body, answers, handler, face, sandboxTokens);
   }
 
   public Route takes(Body content) {
     return new Route(
-        method, template, name, summary, scope, parameters, content, answers, handler, face);
+        method,
+        template,
+        name,
+        summary,
+        scope,
+        parameters,
+        content,
+        answers,
+        handler,
+        face,
+        sandboxTokens);
   }
 
   public Route answers(Answer answer) {
     return new Route(
-        method, template, name, summary, scope, parameters, body, answer, handler, face);
+        method,
+        template,
+        name,
+        summary,
+        scope,
+        parameters,
+        body,
+        answer,
+        handler,
+        face,
+        sandboxTokens);
   }
 
   public Route by(Handler doing) {
     return new Route(
-        method, template, name, summary, scope, parameters, body, answers, doing, face);
+        method,
+        template,
+        name,
+        summary,
+        scope,
+        parameters,
+        body,
+        answers,
+        doing,
+        face,
+        sandboxTokens);
   }
 
   public Route of(Face whose) {
     return new Route(
-        method, template, name, summary, scope, parameters, body, answers, handler, whose);
+        method,
+        template,
+        name,
+        summary,
+        scope,
+        parameters,
+        body,
+        answers,
+        handler,
+        whose,
+        sandboxTokens);
+  }
+
+  /** Accepts the token of the sandbox that the path names. */
+  public Route acceptsSandboxTokens() {
+    return new Route(
+        method, template, name, summary, scope, parameters, body, answers, handler, face, true);
   }
 }

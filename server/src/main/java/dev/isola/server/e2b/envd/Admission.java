@@ -41,7 +41,7 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
     Signature signature =
         Signature.of(exchange, operation)
             .orElseThrow(() -> Signature.refused("missing signature query parameter"));
-    if (!signature.isGoodWith(keys.tokens().steady(sandbox, Credentials.ENVD))) {
+    if (!signature.isGoodWith(keys.tokens().steady(sandbox, Credentials.ENVD).reveal())) {
       throw Signature.refused("invalid signature");
     }
     signature.refuseExpired(clock.instant());
@@ -74,7 +74,7 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
     for (int pages = 0; pages < MOST_PAGES; pages++) {
       Page page = serving.engine().list(LIVING, cursor, Sandboxes.MAX_LIMIT);
       for (SandboxEntry entry : page.entries()) {
-        if (signature.isGoodWith(keys.tokens().steady(entry.id(), Credentials.ENVD))) {
+        if (signature.isGoodWith(keys.tokens().steady(entry.id(), Credentials.ENVD).reveal())) {
           return Optional.of(entry.id());
         }
       }
