@@ -39,9 +39,10 @@ public final class VolumeRoutes {
       Templates templates,
       Wanted wanted,
       Beginnings beginnings) {
+    VolumeBook book = new VolumeBook(settings);
+    book.hashStoredTokens();
     VolumeRoutes volumes =
-        new VolumeRoutes(
-            new VolumeBook(settings), new Keepers(serving, templates, wanted, beginnings));
+        new VolumeRoutes(book, new Keepers(serving, templates, wanted, beginnings));
     return Stream.of(
             volumes.routes(), new ContentRoutes(volumes.book, volumes.keepers).routes(), secrets())
         .flatMap(List::stream)
@@ -53,15 +54,14 @@ public final class VolumeRoutes {
         route("POST", "/volumes", "e2bVolume", "Names a volume.")
             .by(
                 exchange ->
-                    exchange.json(
-                        201, book.create(new Body(exchange.body()).needed("name")).opened())),
+                    exchange.json(201, book.create(new Body(exchange.body()).needed("name")))),
         route("GET", "/volumes", "e2bVolumes", "Lists volumes.")
             .needs(Scope.READ)
             .by(
                 exchange ->
                     exchange.json(200, book.all().stream().map(VolumeBook.Named::listed).toList())),
         route("GET", "/volumes/{volume}", "e2bGetVolume", "Opens a volume.")
-            .by(exchange -> exchange.json(200, need(exchange).opened())),
+            .by(exchange -> exchange.json(200, book.open(exchange.path("volume")))),
         route("DELETE", "/volumes/{volume}", "e2bRemoveVolume", "Empties a volume.")
             .by(this::remove));
   }
