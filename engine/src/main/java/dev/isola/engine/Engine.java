@@ -30,6 +30,7 @@ import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.registry.Registry;
+import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.Selector;
 import dev.isola.engine.selection.Wish;
 import dev.isola.engine.snapshot.ForkKind;
@@ -89,6 +90,7 @@ public final class Engine implements AutoCloseable {
   private final InstantSource clock;
   private final Log log;
   private final Shutdown shutdown;
+  private final HostAccess hostAccess;
   private final OpenedStore store;
   private final Snapshots snapshots;
   private final List<Thread> loops = new ArrayList<>();
@@ -105,6 +107,7 @@ public final class Engine implements AutoCloseable {
     this.clock = clock;
     this.log = log;
     this.shutdown = config.get(Keys.SHUTDOWN);
+    this.hostAccess = config.hostAccess();
     admission = new Admission(config.capacity(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
     events = new EventLog(ledger);
     book = new Book(ledger, events, clock);
@@ -206,6 +209,7 @@ public final class Engine implements AutoCloseable {
    */
   public Delivery create(Order order) {
     refuseWhenClosing();
+    hostAccess.check(order.request().spec(), order.hostAccess());
     return measured.spawn(wanted(order), () -> creator.create(order, pool));
   }
 
@@ -362,14 +366,26 @@ public final class Engine implements AutoCloseable {
     return fork(id, count, ForkKind.FILESYSTEM);
   }
 
+  /** Makes {@code count} sandboxes for a client that may not ask for anything of the host. */
+  public List<Forked> fork(SandboxId id, int count, ForkKind kind) {
+    return fork(id, count, kind, false);
+  }
+
   /**
    * Makes {@code count} sandboxes that begin with what one has now.
    *
+   * @param hostAccess whether the client may ask for what the sandbox has of the host
    * @throws dev.isola.spi.error.Unsupported when that cannot be had, with nothing done
    */
-  public List<Forked> fork(SandboxId id, int count, ForkKind kind) {
+  public List<Forked> fork(SandboxId id, int count, ForkKind kind, boolean hostAccess) {
     refuseWhenClosing();
-    return new Forks(book, snapshots, this::sandbox, this::create, log).fork(id, count, kind);
+    return new Forks(
+            book,
+            snapshots,
+            this::sandbox,
+            order -> create(hostAccess ? order.withHostAccess() : order),
+            log)
+        .fork(id, count, kind);
   }
 
   public Snapshots snapshots() {

@@ -351,21 +351,6 @@ class ApiTest {
   }
 
   @Test
-  void opensFoldersOfTheHostToAnAdministratorOnly() throws IOException {
-    String body = "{\"workspacePath\":\"" + folder + "\"}";
-    Client.Answer refused = house.client(house.use).post("/api/v1/sandboxes", body);
-    assertThat(refused.status()).as(refused.text()).isEqualTo(403);
-    Client.Answer bound =
-        house
-            .client(house.use)
-            .post(
-                "/api/v1/sandboxes",
-                "{\"volumes\":[{\"type\":\"bind\",\"source\":\"/etc\",\"destination\":\"/x\"}]}");
-    assertThat(bound.status()).as(bound.text()).isEqualTo(403);
-    assertThat(client.post("/api/v1/sandboxes", body).status()).isNotEqualTo(403);
-  }
-
-  @Test
   void keepsAConnectionForTheNextRequest() throws IOException {
     byte[] request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(UTF_8);
     try (Client.Open first = client.raw(request)) {

@@ -86,7 +86,7 @@ final class ServerHouse implements AutoCloseable {
   /**
    * @param settings of the engine, besides the usual
    */
-  private ServerHouse(
+  ServerHouse(
       Path folder,
       Duration idle,
       ProviderFactory factory,

@@ -3,6 +3,7 @@ package dev.isola.engine.config;
 import dev.isola.engine.ProviderNames;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.health.Rhythm;
+import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.Policy;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,6 +73,11 @@ public final class Config {
         get(Keys.ALLOW_PROCESS),
         hasE2bKey(providers),
         get(Keys.MICROVM_FALLBACK));
+  }
+
+  /** Returns what of the host the operator lets sandboxes have. */
+  public HostAccess hostAccess() {
+    return new HostAccess(get(Keys.ALLOW_HOST_NETWORK), get(Keys.ALLOW_HOST_FOLDERS));
   }
 
   public Rhythm rhythm() {

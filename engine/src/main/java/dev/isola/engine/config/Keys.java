@@ -27,6 +27,10 @@ public final class Keys {
       Key.of("floor", new Choice<>(Isolation.class), Isolation.CONTAINER);
   public static final Key<Boolean> ALLOW_PROCESS =
       Key.of("allow_process", new Scalars.Flag(), false);
+  public static final Key<Boolean> ALLOW_HOST_NETWORK =
+      Key.of("allow_host_network", new Scalars.Flag(), false);
+  public static final Key<Boolean> ALLOW_HOST_FOLDERS =
+      Key.of("allow_host_folders", new Scalars.Flag(), false);
   public static final Key<Boolean> MICROVM_FALLBACK =
       Key.of(
           "local_microvm_fallback_to_remote",
@@ -109,6 +113,8 @@ public final class Keys {
           DEPLOYMENT_MODE,
           FLOOR,
           ALLOW_PROCESS,
+          ALLOW_HOST_NETWORK,
+          ALLOW_HOST_FOLDERS,
           MICROVM_FALLBACK,
           HEALTH_INTERVAL,
           HEALTH_TIMEOUT,

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param idleTimeout how long after its last use it ends
  * @param fixedId whether the caller chose the id of the spec; one from the warm pool has its own
  * @param origin the files it begins with; those of its spec otherwise
+ * @param hostAccess whether the client may ask for the network or folders of the host
  */
 public record Order(
     Request request,
@@ -24,39 +25,47 @@ public record Order(
     Map<String, String> labels,
     Optional<Duration> idleTimeout,
     boolean fixedId,
-    Optional<Forking.Origin> origin) {
+    Optional<Forking.Origin> origin,
+    boolean hostAccess) {
   public Order {
     labels = Map.copyOf(labels);
   }
 
   public static Order of(Request request) {
     return new Order(
-        request, "", Optional.empty(), Map.of(), Optional.empty(), false, Optional.empty());
+        request, "", Optional.empty(), Map.of(), Optional.empty(), false, Optional.empty(), false);
   }
 
   public Order withKey(String text) {
-    return new Order(request, tenant, Optional.of(text), labels, idleTimeout, fixedId, origin);
+    return new Order(
+        request, tenant, Optional.of(text), labels, idleTimeout, fixedId, origin, hostAccess);
   }
 
   public Order withTenant(String name) {
-    return new Order(request, name, key, labels, idleTimeout, fixedId, origin);
+    return new Order(request, name, key, labels, idleTimeout, fixedId, origin, hostAccess);
   }
 
   public Order withIdleTimeout(Duration time) {
-    return new Order(request, tenant, key, labels, Optional.of(time), fixedId, origin);
+    return new Order(request, tenant, key, labels, Optional.of(time), fixedId, origin, hostAccess);
   }
 
   public Order withLabels(Map<String, String> all) {
-    return new Order(request, tenant, key, all, idleTimeout, fixedId, origin);
+    return new Order(request, tenant, key, all, idleTimeout, fixedId, origin, hostAccess);
   }
 
   public Order withFixedId() {
-    return new Order(request, tenant, key, labels, idleTimeout, true, origin);
+    return new Order(request, tenant, key, labels, idleTimeout, true, origin, hostAccess);
   }
 
   /** No other sandbox has those files, so none of the warm pool does. */
   public Order withOrigin(Forking.Origin files) {
-    return new Order(request, tenant, key, labels, idleTimeout, true, Optional.of(files));
+    return new Order(
+        request, tenant, key, labels, idleTimeout, true, Optional.of(files), hostAccess);
+  }
+
+  /** Says that the client has the scope to ask for the network or folders of the host. */
+  public Order withHostAccess() {
+    return new Order(request, tenant, key, labels, idleTimeout, fixedId, origin, true);
   }
 
   /** Returns when its time is up, when it begins now. */

@@ -1,6 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.server.Serving;
+import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.e2b.E2b;
 import dev.isola.server.e2b.E2bSettings;
@@ -61,6 +62,7 @@ public final class Api {
             .toList();
     table.set(all);
     List<Route> compatible = E2b.routes(serving, keys, settings, images);
-    return new Routes(Stream.concat(all.stream(), compatible.stream()).toList());
+    HostAccessGuard guard = new HostAccessGuard(serving);
+    return new Routes(Stream.concat(all.stream(), compatible.stream()).map(guard::around).toList());
   }
 }

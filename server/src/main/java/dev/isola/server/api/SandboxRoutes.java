@@ -4,6 +4,7 @@ import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.server.Serving;
+import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
@@ -19,12 +20,9 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.UsageReporting;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
 import dev.isola.spi.spec.Violation;
-import dev.isola.spi.spec.Volume;
 import dev.isola.store.Page;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.SandboxFilter;
@@ -170,12 +168,14 @@ record SandboxRoutes(Serving serving, String standardProvider) {
       throw Query.refused(problems);
     }
     SandboxSpec spec = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-    refuseHostFolders(exchange, spec);
     Request request = Request.of(spec, (String) beside.getOrDefault("provider", standardProvider));
     if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
       request = request.strict();
     }
     Order order = Order.of(request).withLabels(spec.tags());
+    if (HostAccessGuard.grants(exchange)) {
+      order = order.withHostAccess();
+    }
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
       order = order.withFixedId();
     }
@@ -188,21 +188,6 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     Delivery delivery = serving.engine().create(order);
     exchange.about(delivery.entry().id());
     exchange.json(delivery.repeated() ? 200 : 201, Answers.sandbox(delivery.entry()));
-  }
-
-  /** Who may use sandboxes may not thereby read and write any folder of the host. */
-  private static void refuseHostFolders(Exchange exchange, SandboxSpec spec) {
-    boolean host =
-        spec.workspacePath().isPresent()
-            || spec.volumes().stream().anyMatch(one -> one.type() == Volume.Type.BIND);
-    boolean may = exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent();
-    if (host && !may) {
-      throw Fault.of(
-              ErrorCode.FORBIDDEN,
-              "workspacePath and volumes of type bind open folders of the host",
-              "use a key with scope admin, or leave them out")
-          .exception();
-    }
   }
 
   private void list(Exchange exchange) throws IOException {

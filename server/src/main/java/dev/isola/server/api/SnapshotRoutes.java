@@ -7,6 +7,7 @@ import dev.isola.engine.snapshot.SnapshotOrder;
 import dev.isola.engine.snapshot.SnapshotReport;
 import dev.isola.engine.snapshot.Snapshots;
 import dev.isola.server.Serving;
+import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
@@ -222,7 +223,10 @@ record SnapshotRoutes(Serving serving) {
             ? ForkKind.valueOf(word.toUpperCase(Locale.ROOT))
             : ForkKind.FILESYSTEM;
     List<Map<String, Object>> forks =
-        serving.engine().fork(SandboxRoutes.id(exchange), count, kind).stream()
+        serving
+            .engine()
+            .fork(SandboxRoutes.id(exchange), count, kind, HostAccessGuard.grants(exchange))
+            .stream()
             .map(SnapshotRoutes::fork)
             .toList();
     exchange.json(200, Map.of("kind", kind.word(), "forks", forks));

@@ -44,6 +44,11 @@ public final class Confidential {
     return new Confidential(value, needed, Kind.CONTENT);
   }
 
+  /** Returns the same for credentials with at least this scope. */
+  public Confidential needing(Scope scope) {
+    return new Confidential(value, scope, kind);
+  }
+
   /** Returns the text of a token. Calls to this are the places to look at in a review. */
   public String reveal() {
     return String.valueOf(value);

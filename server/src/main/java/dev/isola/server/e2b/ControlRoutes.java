@@ -5,6 +5,7 @@ import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
+import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.api.Images;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
@@ -104,6 +105,9 @@ record ControlRoutes(
     Body body = new Body(exchange.body());
     Template template = templates.find(body.text("templateID").orElse(Images.BASE));
     Order order = wanted.order(body, template, usual);
+    if (HostAccessGuard.grants(exchange)) {
+      order = order.withHostAccess();
+    }
     Delivery delivery =
         serving
             .engine()

@@ -1,10 +1,12 @@
 package dev.isola.server.e2b;
 
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.selection.HostAccess;
 import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.Scope;
 import dev.isola.server.e2b.envd.EnvdVersion;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxState;
@@ -39,11 +41,13 @@ record Described(Serving serving, ApiKeys keys) {
 
   private void secrets(Exchange exchange, SandboxEntry entry, Map<String, Object> json) {
     json.put("domain", Gate.domain(exchange.header("Host").orElse("localhost")));
-    json.put("envdAccessToken", keys.tokens().steady(entry.id(), Credentials.ENVD));
+    boolean host = !HostAccess.of(SpecText.read(entry.spec(), entry.id())).isNone();
+    Scope needed = host ? Scope.ADMIN : Scope.USE;
+    json.put("envdAccessToken", keys.tokens().steady(entry.id(), Credentials.ENVD).needing(needed));
     json.put(
         "trafficAccessToken",
         Marks.of(entry, Marks.TRAFFIC).isPresent()
-            ? keys.tokens().steady(entry.id(), Credentials.TRAFFIC)
+            ? keys.tokens().steady(entry.id(), Credentials.TRAFFIC).needing(needed)
             : null);
   }
 

@@ -1,8 +1,10 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.SnapshotOrder;
 import dev.isola.server.Serving;
+import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
@@ -91,7 +93,10 @@ record PictureRoutes(
     int count = Math.toIntExact(Math.clamp(body.whole("count").orElse(1L), 0, Integer.MAX_VALUE));
     exchange.json(
         201,
-        serving.engine().fork(source.id(), count).stream()
+        serving
+            .engine()
+            .fork(source.id(), count, ForkKind.FILESYSTEM, HostAccessGuard.grants(exchange))
+            .stream()
             .map(fork -> told(exchange, fork, time))
             .toList());
   }

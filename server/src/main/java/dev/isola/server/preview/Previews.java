@@ -2,6 +2,7 @@ package dev.isola.server.preview;
 
 import dev.isola.server.Serving;
 import dev.isola.server.Waking;
+import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
@@ -40,6 +41,7 @@ public final class Previews {
   private final ApiKeys keys;
   private final Duration patience;
   private final Waking waking;
+  private final HostAccessGuard hostAccess;
 
   public Previews(Serving serving, ApiKeys keys) {
     this(serving, keys, PATIENCE);
@@ -50,6 +52,7 @@ public final class Previews {
     this.keys = keys;
     this.patience = patience;
     this.waking = new Waking(serving);
+    this.hostAccess = new HostAccessGuard(serving);
   }
 
   /** Returns what stands before the paths of a port. */
@@ -170,7 +173,10 @@ public final class Previews {
   }
 
   private void admit(PreviewExchange exchange, SandboxId sandbox, int port) {
-    if (keys.publicPorts().contains(sandbox, port) || isOpen(sandbox)) {
+    // On the network of the host a port is the host's: it is opened one by one, by an
+    // administrator.
+    boolean own = !hostAccess.of(sandbox).network();
+    if (keys.publicPorts().contains(sandbox, port) || (own && isOpen(sandbox))) {
       return;
     }
     if (exchange.fromForeignPage()) {
@@ -209,6 +215,7 @@ public final class Previews {
               "use a key with scope use")
           .exception();
     }
+    hostAccess.check(key, sandbox.value());
   }
 
   /** E2B's clients show what they were given when the sandbox was made. */

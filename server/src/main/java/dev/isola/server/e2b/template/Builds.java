@@ -162,6 +162,7 @@ final class Builds {
             .network(network == NetworkMode.NONE ? Network.DEFAULT : Network.of(network));
     plan.from().image().ifPresent(spec::image);
     return Order.of(Request.of(spec.build(), provider))
+        .withHostAccess() // templates are built with a key of scope admin
         .withLabels(Map.of("isola.e2b.build", plan.template().id()));
   }
 }

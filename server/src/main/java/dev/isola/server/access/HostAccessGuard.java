@@ -1,0 +1,94 @@
+package dev.isola.server.access;
+
+import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.selection.HostAccess;
+import dev.isola.server.Serving;
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Route;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.NotFound;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Keeps sandboxes that have the network or folders of the host for those who may ask for that: keys
+ * with scope admin, and tokens of the sandbox, which only such a key can make. Otherwise any key
+ * with scope use would have the host through a sandbox that an administrator made.
+ */
+public final class HostAccessGuard {
+  private static final int MOST_KNOWN = 100_000;
+
+  private final Serving serving;
+
+  /** What a sandbox has of the host never changes, and its id never comes back. */
+  private final Map<SandboxId, HostAccess> known = new ConcurrentHashMap<>();
+
+  public HostAccessGuard(Serving serving) {
+    this.serving = serving;
+  }
+
+  /** Tells whether a client may ask for the network or folders of the host. */
+  public static boolean grants(Exchange exchange) {
+    return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent();
+  }
+
+  /** Returns a route that checks the sandbox which its path names before it works on it. */
+  public Route around(Route route) {
+    boolean works = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
+    boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
+    boolean named = route.template().contains("{id}") && !route.face().isEnvd();
+    if (!named || !(works || files) || route.body() instanceof Route.Body.Foreign) {
+      return route;
+    }
+    Route.Handler handler = route.handler();
+    return route.by(
+        exchange -> {
+          check(exchange.key(), exchange.path("id"));
+          handler.handle(exchange);
+        });
+  }
+
+  /**
+   * Refuses a key that may not work in a sandbox because of what that has of the host.
+   *
+   * @throws dev.isola.spi.error.Forbidden naming what it has
+   */
+  public void check(Optional<ApiKey> key, String sandbox) {
+    boolean may = key.filter(one -> one.isToken() || one.scope().allows(Scope.ADMIN)).isPresent();
+    if (may || !SandboxId.isValid(sandbox) || of(new SandboxId(sandbox)).isNone()) {
+      return;
+    }
+    throw Fault.of(
+            ErrorCode.FORBIDDEN,
+            "sandbox "
+                + sandbox
+                + " has "
+                + (of(new SandboxId(sandbox)).network() ? "the network" : "folders")
+                + " of the host",
+            "use a key with scope admin, or a token of the sandbox made with one")
+        .exception();
+  }
+
+  /** Returns what a sandbox has of the host; nothing when there is no such sandbox. */
+  public HostAccess of(SandboxId id) {
+    HostAccess before = known.get(id);
+    if (before != null) {
+      return before;
+    }
+    try {
+      HostAccess access = HostAccess.of(SpecText.read(serving.engine().entry(id).spec(), id));
+      if (known.size() >= MOST_KNOWN) {
+        known.clear();
+      }
+      known.put(id, access);
+      return access;
+    } catch (NotFound absent) {
+      return HostAccess.NONE; // the route says so
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Which credentials may work in sandboxes that have something of the host. */
+@NullMarked
+package dev.isola.server.access;
+
+import org.jspecify.annotations.NullMarked;
