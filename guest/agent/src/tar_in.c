@@ -13,8 +13,10 @@
 #include "tar_folders.h"
 #include "tar_name.h"
 #include "tar_reader.h"
+#include "tar_removal.h"
+#include "written.h"
 
-enum { KEEP_OWNERS = 1, OWNERS_IF_ALLOWED = 2, NO_MODE = 010000, BLOCK = 4096, LEAST_HOLE = 8 * BLOCK };
+enum { KEEP_OWNERS = 1, OWNERS_IF_ALLOWED = 2, LAYER = 4, NO_MODE = 010000, BLOCK = 4096, LEAST_HOLE = 8 * BLOCK };
 
 static const uint64_t default_max_bytes = (uint64_t) 64 << 30, default_max_entries = 10000000;
 
@@ -25,6 +27,9 @@ struct tar_in {
     int top;                     /* the target folder */
     bool keep_owners;
     bool owners_if_allowed;      /* an owner that cannot be given here is no reason to refuse the file */
+    bool layer;                  /* goes over an image: with removals, and never into another mount */
+    dev_t device;                /* of the target folder */
+    bool elsewhere;              /* the parent is in another mount */
     bool foreign;                /* the current entry has not the owner it should have */
     uint64_t max_bytes, max_entries, bytes, count;
     char *name;                  /* of the current entry, cleaned: no `.`, no doubled slashes */
@@ -72,6 +77,27 @@ static const char *leaf_of(const char *name)
     return slash ? slash + 1 : name;
 }
 
+/* Whether the way to in->parent, as far as it is there, leaves the mount of the target. Nothing is made. */
+static bool leads_elsewhere(struct tar_in *in)
+{
+    struct stat st;
+    for (char *end = in->parent; *end;) {
+        end += strcspn(end, "/");
+        char kept = *end;
+        *end = 0;
+        int folder = path_descend(in->top, in->parent, 0);
+        *end = kept;
+        if (folder < 0)
+            return false;
+        bool left = fstat(folder, &st) == 0 && st.st_dev != in->device;
+        close(folder);
+        if (left)
+            return true;
+        end += kept == '/';
+    }
+    return false;
+}
+
 /* The folder of in->name, opened without following links and made where it is missing. -1 and errno. */
 static int parent_of(struct tar_in *in)
 {
@@ -84,8 +110,11 @@ static int parent_of(struct tar_in *in)
         close(in->parent_fd);
     memcpy(in->parent, in->name, length);
     in->parent[length] = 0;
-    in->parent_fd = path_descend(in->top, in->parent, 0755);
     in->kept_mode = NO_MODE;
+    in->elsewhere = in->layer && leads_elsewhere(in);
+    in->parent_fd = path_descend(in->top, in->parent, in->elsewhere ? 0 : 0755);
+    if (in->elsewhere && in->parent_fd < 0)
+        in->parent_fd = path_descend(in->top, "", 0);        /* it is passed over, whatever is there */
     return in->parent_fd;
 }
 
@@ -304,10 +333,32 @@ static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent
     return true;
 }
 
+/* Whether the entry is, or goes into, what is mounted over the target: a volume, or what a sandbox is booted with. */
+static bool is_covered(const struct tar_in *in, int parent, const char *leaf)
+{
+    struct stat st;
+    if (!in->layer)
+        return false;
+    return in->elsewhere || (fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) == 0
+        && written_is_mount(parent, leaf, &st, in->device));
+}
+
+static bool pass_over(struct tar_in *in, const struct tar_entry *e)
+{
+    return tar_reader_skip(&in->reader, e->size + tar_padding(e->size)) || content_failed(in, e->name);
+}
+
+static bool take_removal(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+{
+    return tar_remove(parent, leaf, in->device) || entry_failed(in, e->name);
+}
+
 /* Types that are refused whatever they hold. */
-static const char *type_problem(const struct tar_entry *e)
+static const char *type_problem(const struct tar_in *in, const struct tar_entry *e)
 {
     switch (e->type) {
+    case TAR_REMOVED:
+        return !in->layer ? "an entry is of an unknown type" : e->size ? "a removal has content" : NULL;
     case TAR_FILE:
         return NULL;
     case TAR_FOLDER: case TAR_LINK: case TAR_HARD_LINK:
@@ -325,7 +376,7 @@ static const char *type_problem(const struct tar_entry *e)
 
 static bool take_entry(struct tar_in *in, const struct tar_entry *e)
 {
-    const char *why = type_problem(e);
+    const char *why = type_problem(in, e);
     if (!why)
         why = tar_name_clean(e->name, in->name);
     if (!why && !in->name[0] && (e->type != TAR_FOLDER || !e->name[0]))
@@ -355,7 +406,11 @@ static bool take_entry(struct tar_in *in, const struct tar_entry *e)
     const char *leaf = leaf_of(in->name);
     if (parent < 0)
         return entry_failed(in, e->name);
+    if (is_covered(in, parent, leaf))
+        return pass_over(in, e);
     switch (e->type) {
+    case TAR_REMOVED:
+        return take_removal(in, e, parent, leaf);
     case TAR_FOLDER:
         return take_folder(in, e, parent, leaf);
     case TAR_LINK:
@@ -415,12 +470,22 @@ static int target_open(const char *path)
     return path_open(path, O_PATH | O_DIRECTORY);
 }
 
+static bool target_stat(struct tar_in *in)
+{
+    struct stat st;
+    if (fstat(in->top, &st) < 0)
+        return false;
+    in->device = st.st_dev;
+    return true;
+}
+
 static void tar_in_path(struct stream *s, struct fields f, const char *path)
 {
     struct tar_in in = {
         .s = s, .path = path, .top = -1, .parent_fd = -1, .kept_mode = NO_MODE, .reader = { .s = s },
         .keep_owners = fields_u64(f, T_FLAGS, 0) & KEEP_OWNERS,
         .owners_if_allowed = fields_u64(f, T_FLAGS, 0) & OWNERS_IF_ALLOWED,
+        .layer = fields_u64(f, T_FLAGS, 0) & LAYER,
         .max_bytes = fields_u64(f, T_MAX_BYTES, default_max_bytes),
         .max_entries = fields_u64(f, T_MAX_ENTRIES, default_max_entries),
         .name = malloc(TAR_NAME_MAX + 1), .parent = malloc(TAR_NAME_MAX + 1),
@@ -429,8 +494,10 @@ static void tar_in_path(struct stream *s, struct fields f, const char *path)
         answer_no_memory(s);
     else if ((in.top = target_open(path)) < 0)
         answer_error(s, errno, path);
-    else
+    else if (target_stat(&in))
         tar_in_run(&in);
+    else
+        answer_error(s, errno, path);
     tar_folders_free(&in.folders);
     tar_reader_stop(&in.reader);
     if (in.parent_fd >= 0)

@@ -15,6 +15,7 @@
 #include "path.h"
 #include "tar_writer.h"
 #include "tree.h"
+#include "written.h"
 
 enum { PATTERNS_MAX = 256, EXACT_TIMES = 1, HOLD_COMMANDS = 2, MARKS = 4 };
 
@@ -37,6 +38,9 @@ struct tar_out {
     size_t before[TREE_DEPTH_MAX + 1];      /* by depth of a folder: what was put aside before it */
     uint64_t since;              /* files that did not change from then on are not read; 0 for none */
     uint64_t began;              /* by the clock of files */
+    char *layer, *image;         /* what was written over an image: the folder with it, and the image; NULL for none */
+    bool folders;                /* whole folders, by their names from the root on, without other mounts in them */
+    dev_t device;                /* of the folder that is walked */
     struct inode_table links;
 };
 
@@ -88,14 +92,19 @@ static void put_file(struct tar_out *o, int folder, const char *name, const char
     close(fd);
 }
 
-static bool match(const struct patterns *p, const struct tree *t)
+static bool match_name(const struct patterns *p, const char *name, const char *path)
 {
     for (int i = 0; i < p->count; i++) {
         const struct glob *g = &p->globs[i];
-        if (p->anywhere[i] ? glob_name(g->components[0], t->name, true) : glob_path(g, t->path, true))
+        if (p->anywhere[i] ? glob_name(g->components[0], name, true) : glob_path(g, path, true))
             return true;
     }
     return false;
+}
+
+static bool match(const struct patterns *p, const struct tree *t)
+{
+    return match_name(p, t->name, t->path);
 }
 
 static bool included(const struct tar_out *o, const struct tree *t)
@@ -150,6 +159,8 @@ static void put_tree_entry(struct tar_out *o, struct tree *t)
         put_file(o, t->folder, t->name, t->path);
     else if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
+    else if (S_ISDIR(st.st_mode) && o->folders && written_is_mount(t->folder, t->name, &st, o->device))
+        return;                      /* a volume is not the sandbox's */
     else if (S_ISDIR(st.st_mode))
         put_folder(o, t, &st);
     else if (!included(o, t))
@@ -167,8 +178,10 @@ static void put_tree(struct tar_out *o, int top)
 {
     struct tree t;
     struct stat st;
-    if (fstat(top, &st) == 0)
+    if (fstat(top, &st) == 0) {
+        o->device = st.st_dev;
         tar_put_entry(&o->writer, "./", TAR_FOLDER, &st, NULL, top);
+    }
     if (!tree_start(&t, top, true)) {
         failed(o, errno, "");
         return;
@@ -188,6 +201,136 @@ static void put_tree(struct tar_out *o, int top)
     if (t.error)
         failed(o, t.error, "");
     tree_stop(&t);
+}
+
+/* ---- what was written over an image -------------------------------------------------------------------- */
+
+/* Made anew by whatever boots a sandbox. */
+static bool is_booted(const char *path)
+{
+    static const char *const folders[] = { ".isola", "dev", "proc", "run", "sys" };
+    static const char *const files[] = { "etc/hostname", "etc/hosts", "etc/resolv.conf" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        if (!strncmp(path, folders[i], length) && (!path[length] || path[length] == '/'))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (!strcmp(path, files[i]))
+            return true;
+    return false;
+}
+
+static const char *last_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool left_out(const struct tar_out *o, const char *path)
+{
+    return is_booted(path) || match_name(&o->excludes, last_of(path), path);
+}
+
+static void put_removed(void *self, const char *path)
+{
+    struct tar_out *o = self;
+    struct stat none = { 0 };
+    if (!left_out(o, path))
+        tar_put_entry(&o->writer, path, TAR_REMOVED, &none, NULL, -1);
+}
+
+static bool put_written_folder(void *self, int folder, const char *name, const char *path, const struct stat *st)
+{
+    struct tar_out *o = self;
+    if (left_out(o, path))
+        return false;
+    char *slashed = path_join(path, "");
+    size_t length = strlen(path);
+    char *longer = slashed ? realloc(slashed, length + 2) : NULL;
+    if (!longer) {
+        free(slashed);
+        failed(o, ENOMEM, path);
+        return false;
+    }
+    memcpy(longer, path, length);
+    memcpy(longer + length, "/", 2);
+    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0) {
+        tar_put_entry(&o->writer, longer, TAR_FOLDER, st, NULL, fd);
+        close(fd);
+    } else if (errno != ENOENT) {
+        failed(o, errno, path);
+    }
+    free(longer);
+    return fd >= 0;
+}
+
+static void put_written(void *self, int folder, const char *name, const char *path, const struct stat *st)
+{
+    struct tar_out *o = self;
+    char target[PATH_MAX];
+    if (left_out(o, path))
+        return;
+    if (S_ISREG(st->st_mode))
+        put_file(o, folder, name, path);
+    else if (S_ISLNK(st->st_mode) && link_text(folder, name, target, sizeof target))
+        tar_put_entry(&o->writer, path, TAR_LINK, st, target, -1);
+}
+
+static bool written_goes_on(void *self)
+{
+    struct tar_out *o = self;
+    if (tar_going(&o->writer) && stream_over(o->s))
+        o->writer.over = true;
+    return tar_going(&o->writer);
+}
+
+static void put_layer(struct tar_out *o)
+{
+    const struct written_visitor visitor = {
+        .self = o, .removed = put_removed, .folder = put_written_folder, .other = put_written, .going = written_goes_on,
+    };
+    char *culprit = NULL;
+    int root = path_open(o->path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    int upper = path_open(o->layer, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    int image = o->image ? path_open(o->image, O_RDONLY | O_DIRECTORY | O_NONBLOCK) : -1;
+    if (root < 0 || upper < 0 || (o->image && image < 0)) {
+        failed(o, errno, "");
+    } else {
+        int number = written_walk(root, upper, image, &visitor, &culprit);
+        if (number)
+            failed(o, number, culprit ? culprit : "");
+        free(culprit);
+    }
+    if (root >= 0)
+        close(root);
+    if (upper >= 0)
+        close(upper);
+    if (image >= 0)
+        close(image);
+}
+
+/* Each is a tree of its own: no link leads from one to another. */
+static void put_folders(struct tar_out *o, struct fields f)
+{
+    struct field field;
+    for (size_t position = 0; tar_going(&o->writer) && fields_next(f, &position, &field);) {
+        if (field.tag != T_FOLDER)
+            continue;
+        char *path = strndup((const char *) field.value, field.length);
+        int top = path ? path_open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK) : -1;
+        if (top >= 0) {
+            inode_table_free(&o->links);
+            memset(&o->links, 0, sizeof o->links);
+            o->writer.prefix = path + strspn(path, "/");
+            put_tree(o, top);
+            o->writer.prefix = NULL;
+        } else if (!path || errno != ENOENT) {
+            failed(o, path ? errno : ENOMEM, path ? path : "");
+        }
+        free(path);
+    }
 }
 
 /* ---- the operation ------------------------------------------------------------------------------------- */
@@ -262,7 +405,7 @@ static void tar_out_from(struct tar_out *o)
 }
 
 /* The end of the archive goes out, and commands go on, before anybody is told. */
-static void tar_out_all(struct tar_out *o, bool hold)
+static void tar_out_all(struct tar_out *o, struct fields f, bool hold)
 {
     struct hold held;
     uint64_t time = 0;
@@ -273,7 +416,12 @@ static void tar_out_all(struct tar_out *o, bool hold)
     }
     clock_gettime(CLOCK_REALTIME, &now);
     o->began = (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-    tar_out_from(o);
+    if (o->layer)
+        put_layer(o);
+    if (o->folders)
+        put_folders(o, f);
+    if (!o->layer && !o->folders)
+        tar_out_from(o);
     if (hold)
         time = hold_end(&held);
     tar_out_answer(o, time);
@@ -293,12 +441,17 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
     o->since = fields_u64(f, T_TIME_NS, 0);
     o->writer.exact_times = flags & EXACT_TIMES;
     o->writer.marks = flags & MARKS;
+    o->layer = fields_text(f, T_LAYER);
+    o->image = fields_text(f, T_IMAGE);
+    o->folders = fields_has(f, T_FOLDER);
     if (patterns_take(o, &o->excludes, f, T_EXCLUDE, "EXCLUDE") && patterns_take(o, &o->includes, f, T_INCLUDE, "INCLUDE"))
-        tar_out_all(o, flags & HOLD_COMMANDS);
+        tar_out_all(o, f, flags & HOLD_COMMANDS);
     patterns_free(&o->excludes);
     patterns_free(&o->includes);
     inode_table_free(&o->links);
     free(o->culprit);
+    free(o->layer);
+    free(o->image);
     tar_writer_stop(&o->writer);
     free(o);
 }

@@ -235,7 +235,21 @@ static void pax_xattrs(struct tar_writer *w, int fd)
     free(value);
 }
 
-void tar_put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target,
+/* Behind the prefix; `./` is the prefix itself. Free it; NULL when out of memory. */
+static char *prefixed(const char *prefix, const char *name)
+{
+    const char *rest = strcmp(name, "./") == 0 ? "" : name;
+    size_t before = strlen(prefix), length = strlen(rest);
+    char *all = malloc(before + length + 2);
+    if (all) {
+        memcpy(all, prefix, before);
+        all[before] = '/';
+        memcpy(all + before + 1, rest, length + 1);
+    }
+    return all;
+}
+
+static void put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target,
     int fd)
 {
     struct tar_header h = { .type = type };
@@ -282,6 +296,23 @@ void tar_put_entry(struct tar_writer *w, const char *name, char type, const stru
         w->kept_count++;
     else
         w->count++;
+}
+
+void tar_put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target,
+    int fd)
+{
+    if (!w->prefix) {
+        put_entry(w, name, type, st, target, fd);
+        return;
+    }
+    char *full = prefixed(w->prefix, name);
+    char *other = target && type == TAR_HARD_LINK ? prefixed(w->prefix, target) : NULL;
+    if (!full || (target && type == TAR_HARD_LINK && !other))
+        w->number = ENOMEM;
+    else
+        put_entry(w, full, type, st, other ? other : target, fd);
+    free(full);
+    free(other);
 }
 
 void tar_finish(struct tar_writer *w)

@@ -13,6 +13,7 @@ struct tar_writer {
     bool exact_times;            /* to the nanosecond, which takes a pax header for nearly every entry */
     bool marks;                  /* each file has a mark by which it is known as the same file, unchanged */
     bool unchanged;              /* the next entry is told by its mark alone, with its size but without content */
+    const char *prefix;          /* of all names, without a slash at its end; NULL for none */
     int number;                  /* errno of the first failure */
     uint8_t *buffer;             /* small files travel together in one frame */
     size_t used;

@@ -671,6 +671,60 @@ static void holes(void)
     CHECK(taken_by("copy/all") >= LONG);
 }
 
+/* What was written over an image, told by the names of the upper folder and what the root and the image have. */
+static void changes_of_an_image(void)
+{
+    shell("rm -rf %s && mkdir -p %s", at("over"), at("over"));
+    shell("cd %s && mkdir -p image/etc/d image/usr image/was/deep root/etc upper/etc upper/usr root/usr root/home"
+          " upper/home root/proc upper/proc root/etc/e upper/etc/e"
+          " && echo a > image/etc/gone && echo b > image/etc/kept && echo c > image/usr/same && echo d > image/was/deep/x"
+          " && echo b2 > root/etc/kept && echo b2 > upper/etc/kept && echo c > root/usr/same"
+          " && echo new > root/etc/e/new && touch upper/etc/e/new && echo now > root/was && echo now > upper/was"
+          " && touch upper/hidden && ln -s /x root/home/link && ln -s /x upper/home/link && echo p > root/proc/p"
+          " && touch upper/proc/p && ln root/etc/kept root/etc/twin && touch upper/etc/twin", at("over"));
+    build_text(&b, T_PATH, "over/root");
+    build_text(&b, T_LAYER, "over/upper");
+    build_text(&b, T_IMAGE, "over/image");
+    build_u64(&b, T_FLAGS, 1 | 4);
+    struct script script = { 0 };
+    struct stream *s = ask(operate_tar_out, &b, &script);
+    CHECK_INT(0, double_code(s));
+    size_t length;
+    const void *data = double_data(s, &length);
+    archive_length = length;
+    memcpy(archive, data, length);
+    double_free(s);
+    /* Over a copy of the image it makes what the root is, apart from what a boot makes. */
+    shell("cp -a %s %s", at("over/image"), at("over/copy"));
+    CHECK_INT(0, unpack("over/copy", archive, archive_length, NULL, 1 | 2 | 4));
+    shell("rm -r %s && diff -r --no-dereference %s %s", at("over/root/proc"), at("over/root"), at("over/copy"));
+    shell("test %s -ef %s", at("over/copy/etc/kept"), at("over/copy/etc/twin"));
+    /* Removals are for those only who restore changes. */
+    CHECK_INT(E_BAD_ARCHIVE, unpack("over/copy", archive, archive_length, NULL, 1 | 2));
+}
+
+/* Whole folders under their own names. */
+static void whole_folders(void)
+{
+    shell("rm -rf %s && mkdir -p %s/a/b %s/c && echo x > %s/a/b/x && ln %s/a/b/x %s/a/y", at("many"), at("many"),
+          at("many"), at("many"), at("many"), at("many"));
+    build_text(&b, T_PATH, "many");
+    build_text(&b, T_FOLDER, "many/a/b");
+    build_text(&b, T_FOLDER, "many/none");
+    build_text(&b, T_FOLDER, "many/c");
+    build_u64(&b, T_FLAGS, 1);
+    struct script script = { 0 };
+    struct stream *s = ask(operate_tar_out, &b, &script);
+    CHECK_INT(0, double_code(s));
+    size_t length;
+    const void *data = double_data(s, &length);
+    archive_length = length;
+    memcpy(archive, data, length);
+    double_free(s);
+    CHECK_INT(0, unpack("out", archive, archive_length, NULL, 1 | 2));
+    shell("test $(cat %s) = x && test -d %s && ! test -e %s", at("out/many/a/b/x"), at("out/many/c"), at("out/many/a/y"));
+}
+
 static void cancel_leaves_nothing_open(void)
 {
     int before = open_descriptors();
@@ -710,6 +764,8 @@ int main(void)
     RUN(owners);
     RUN(modes);
     RUN(holes);
+    RUN(changes_of_an_image);
+    RUN(whole_folders);
     RUN(cancel_leaves_nothing_open);
     free(packed);
     if (open_descriptors() != before) {
