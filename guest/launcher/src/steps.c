@@ -113,10 +113,12 @@ static bool is(const struct step *s, const char *verb, int arguments)
     return true;
 }
 
+/* A folder that is renamed is copied: what was written is told by names, and never by attributes of the overlay. */
 static bool take_overlay(const struct step *s, bool mapped)
 {
     struct lower lower = {s->sources[0], mapped ? users_fd : -1};
-    return stage_overlay(&lower, 1, s->sources[1], s->sources[2], s->words[4], users_are_own() ? ",userxattr" : "");
+    return stage_overlay(&lower, 1, s->sources[1], s->sources[2], s->words[4],
+                         users_are_own() ? ",userxattr" : ",redirect_dir=off");
 }
 
 /* A folder that was renamed is told by an attribute that only the kernel's own root can set, or not at all. */

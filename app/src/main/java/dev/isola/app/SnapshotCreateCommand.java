@@ -23,7 +23,19 @@ final class SnapshotCreateCommand extends RemoteCommand {
   @Option(names = "--exclude", paramLabel = "PATTERN", description = "Leave this out. Repeatable.")
   private List<String> excludes = new ArrayList<>();
 
-  @Option(names = "--path", paramLabel = "FOLDER", description = "Default: the workspace.")
+  @Option(
+      names = "--scope",
+      paramLabel = "everything|folder",
+      description = {
+        "Everything that the sandbox wrote, or a folder.",
+        "Default: everything, unless --path, --include or --exclude is given."
+      })
+  private @Nullable String scope;
+
+  @Option(
+      names = "--path",
+      paramLabel = "FOLDER",
+      description = "With scope folder. Default: the workspace.")
   private @Nullable String path;
 
   @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "A word of yours. Repeatable.")
@@ -37,6 +49,9 @@ final class SnapshotCreateCommand extends RemoteCommand {
   int run(Isola isola, Console console) {
     Map<String, Object> options = new LinkedHashMap<>();
     options.put("tags", Arguments.variables("--tag", tags));
+    if (scope != null) {
+      options.put("scope", scope);
+    }
     options.put("include", includes);
     options.put("exclude", excludes);
     if (path != null) {

@@ -29,13 +29,19 @@ final class SnapshotRestoreCommand extends RemoteCommand {
   @Option(names = "--disk", paramLabel = "MB", description = "Room for files in megabytes.")
   private @Nullable String disk;
 
+  @Option(
+      names = "--force",
+      description = "Also when the image beneath is another than the one the changes are of.")
+  private boolean force;
+
   SnapshotRestoreCommand(Wiring wiring) {
     super(wiring);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    SandboxSpec.Builder spec = SandboxSpec.builder().image(isola.snapshots().get(snapshot).image());
+    String image = isola.snapshots().get(snapshot).image();
+    SandboxSpec.Builder spec = SandboxSpec.builder().image(force ? image + "+force" : image);
     if (provider != null) {
       spec.provider(provider);
     }

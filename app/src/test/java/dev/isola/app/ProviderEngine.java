@@ -16,6 +16,7 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
@@ -108,6 +109,11 @@ final class ProviderEngine implements AutoCloseable {
 
   Engine engine() {
     return engine;
+  }
+
+  /** Tells whether a provider has a sandbox. */
+  boolean atProvider(String provider, SandboxId id) {
+    return registry.get(provider).inventory().stream().anyMatch(one -> one.id().equals(id));
   }
 
   Sandbox make(SandboxSpec.Builder spec, String provider) {

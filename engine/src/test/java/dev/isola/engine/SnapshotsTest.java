@@ -418,6 +418,7 @@ class SnapshotsTest {
                   0,
                   counts.checksum(),
                   kind,
+                  Optional.empty(),
                   Optional.empty()));
     }
   }

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Between the archive a sandbox gives of its files and a snapshot of them. */
@@ -76,7 +77,7 @@ public final class Trees {
     List<String> marks = new ArrayList<>();
     long bytes = 0;
     try {
-      TarReader reader = new TarReader(archive);
+      TarReader reader = TarReader.ofChanges(archive);
       for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
         TreeEntry file = next.get();
         if (file.kind() == TreeEntry.Kind.SPECIAL) {
@@ -144,10 +145,54 @@ public final class Trees {
 
   /** Returns a snapshot as an archive, for a sandbox to unpack. Holds one chunk at a time. */
   public static InputStream archive(Opened opened) {
+    return archive(opened, opened.entries().stream());
+  }
+
+  private static InputStream archive(Opened opened, Stream<Entry> entries) {
     return new TarStream(
+        entries.<TarStream.Item>map(entry -> new Item(tree(entry), entry, opened)).iterator());
+  }
+
+  /**
+   * Returns what a snapshot has in one of its folders as an archive, with names from there on.
+   *
+   * @param folder a path in the snapshot
+   */
+  public static InputStream archiveIn(Opened opened, String folder) {
+    return archive(
+        opened,
         opened.entries().stream()
-            .<TarStream.Item>map(entry -> new Item(tree(entry), entry, opened))
-            .iterator());
+            .filter(entry -> isIn(entry.path(), folder))
+            .map(entry -> entry.beneath(folder)));
+  }
+
+  /** Returns what a snapshot has outside of some folders as an archive. */
+  public static InputStream archiveOutside(Opened opened, List<String> folders) {
+    return archive(
+        opened,
+        opened.entries().stream()
+            .filter(entry -> folders.stream().noneMatch(folder -> isIn(entry.path(), folder))));
+  }
+
+  /** Tells whether there is something in a folder of a snapshot. */
+  public static boolean has(Opened opened, String folder) {
+    return opened.entries().stream().anyMatch(entry -> entry.path().startsWith(folder + "/"));
+  }
+
+  /** Tells whether an archive has nothing but {@code folder}, or the root when that is empty. */
+  public static boolean isEmpty(InputStream archive, String folder) throws IOException {
+    TarReader reader = TarReader.ofChanges(archive);
+    String root = Names.clean(folder);
+    for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
+      if (!Names.clean(next.get().path()).equals(root)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isIn(String path, String folder) {
+    return path.equals(folder) || path.startsWith(folder + "/");
   }
 
   private record Item(TreeEntry entry, Entry file, Opened opened) implements TarStream.Item {

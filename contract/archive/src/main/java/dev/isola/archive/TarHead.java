@@ -96,6 +96,7 @@ final class TarHead {
       case HARD_LINK -> '1';
       case LINK -> '2';
       case FOLDER -> '5';
+      case REMOVED -> 'W';
       case SPECIAL -> throw new IllegalArgumentException("devices and pipes are not archived");
     };
   }

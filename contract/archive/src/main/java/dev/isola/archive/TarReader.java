@@ -16,9 +16,14 @@ import java.util.Optional;
 public final class TarReader {
   private static final int BLOCK = 512;
   private static final int LARGEST_EXTENSION = 1 << 20;
+
+  /** Stands for a removal where those are read; no type of tar. */
+  private static final char REMOVED = '\uffff';
+
   private static final String ATTRIBUTE = "SCHILY.xattr.";
 
   private final InputStream in;
+  private final boolean changes;
   private final byte[] header = new byte[BLOCK];
   private final Map<String, String> global = new HashMap<>();
   private long left;
@@ -27,7 +32,17 @@ public final class TarReader {
   private Map<String, String> records = Map.of();
 
   public TarReader(InputStream in) {
+    this(in, false);
+  }
+
+  private TarReader(InputStream in, boolean changes) {
     this.in = in;
+    this.changes = changes;
+  }
+
+  /** Reads an archive of changes, in which an entry of type {@code W} stands for a removal. */
+  public static TarReader ofChanges(InputStream in) {
+    return new TarReader(in, true);
   }
 
   /** Returns the next entry, skipping what is left of the one before; empty at the end. */
@@ -139,13 +154,14 @@ public final class TarReader {
   private TreeEntry entry(char type, long headerSize, Map<String, String> extra) {
     String path = extra.getOrDefault("path", headerPath());
     TreeEntry.Kind kind =
-        switch (type) {
+        switch (changes && type == 'W' ? REMOVED : type) {
           case '0', '\0', '7' ->
               path.endsWith("/") && type != '7' ? TreeEntry.Kind.FOLDER : TreeEntry.Kind.FILE;
           case '1' -> TreeEntry.Kind.HARD_LINK;
           case '2' -> TreeEntry.Kind.LINK;
           case '5' -> TreeEntry.Kind.FOLDER;
           case '3', '4', '6' -> TreeEntry.Kind.SPECIAL;
+          case REMOVED -> TreeEntry.Kind.REMOVED;
           default ->
               throw Names.bad(
                   "the archive has an entry of a kind that is not known ('" + type + "')", path);

@@ -28,6 +28,8 @@ public record TreeEntry(
     FOLDER,
     LINK,
     HARD_LINK,
+    /** Nothing: what had that name was removed. Only in archives of changes. */
+    REMOVED,
     /** A device, a pipe or a socket. */
     SPECIAL
   }

@@ -5,7 +5,6 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
-import dev.isola.spi.capability.Forking;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -19,7 +18,7 @@ final class Making {
   private final Book book;
   private final Registry registry;
   private final SandboxSpec spec;
-  private final Optional<Forking.Origin> origin;
+  private final Optional<ForkOrigin> origin;
   private final Images images;
   private SandboxEntry entry;
 
@@ -53,12 +52,16 @@ final class Making {
       Failpoint.CREATE_MOVED_ON.reach();
     }
     Failpoint.CREATE_MAKING.reach();
-    if (origin.isPresent()) {
-      return origin.get().create(Deadlines.given(spec));
-    }
-    Sandbox sandbox = provider.create(Deadlines.given(images.base(spec)));
+    Sandbox sandbox =
+        origin.isPresent()
+            ? origin.get().workspace().create(Deadlines.given(spec))
+            : provider.create(Deadlines.given(images.base(spec)));
     try {
-      images.fill(spec, sandbox, name);
+      if (origin.isPresent()) {
+        origin.get().rest().accept(sandbox);
+      } else {
+        images.fill(spec, sandbox, name);
+      }
       return sandbox;
     } catch (SandboxException e) {
       provider.destroy(spec.id(), Destroy.FORCE); // who makes it next begins anew

@@ -1,7 +1,6 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.selection.Request;
-import dev.isola.spi.capability.Forking;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -25,7 +24,7 @@ public record Order(
     Map<String, String> labels,
     Optional<Duration> idleTimeout,
     boolean fixedId,
-    Optional<Forking.Origin> origin,
+    Optional<ForkOrigin> origin,
     boolean hostAccess) {
   public Order {
     labels = Map.copyOf(labels);
@@ -58,7 +57,7 @@ public record Order(
   }
 
   /** No other sandbox has those files, so none of the warm pool does. */
-  public Order withOrigin(Forking.Origin files) {
+  public Order withOrigin(ForkOrigin files) {
     return new Order(
         request, tenant, key, labels, idleTimeout, true, Optional.of(files), hostAccess);
   }

@@ -3,6 +3,7 @@ package dev.isola.engine.snapshot;
 import dev.isola.engine.Log;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.ForkOrigin;
 import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
@@ -64,7 +65,7 @@ public record Forks(
     refuseUnlessFiles(book.need(id), kind); // before it is woken
     Sandbox sandbox = use.apply(id);
     SandboxEntry source = book.need(id);
-    try (Shared shared = shared(sandbox)) {
+    try (Shared shared = shared(sandbox, source)) {
       return shared.origin().isPresent()
           ? mounted(source, shared.origin().get(), count)
           : restored(source, count);
@@ -89,24 +90,43 @@ public record Forks(
     }
   }
 
-  /** The files of a sandbox, where they can be shared. */
-  private record Shared(Optional<Forking.Origin> origin) implements AutoCloseable {
+  /** The files of a sandbox, where those of its workspace can be shared. */
+  private record Shared(Optional<ForkOrigin> origin, Runnable release) implements AutoCloseable {
+    static final Shared NOTHING = new Shared(Optional.empty(), () -> {});
+
     @Override
     public void close() {
-      origin.ifPresent(Forking.Origin::close);
+      release.run();
     }
   }
 
-  private Shared shared(Sandbox sandbox) {
+  private Shared shared(Sandbox sandbox, SandboxEntry source) {
+    Optional<Forking> forking = sandbox.as(Forking.class);
+    if (forking.isEmpty()) {
+      return Shared.NOTHING;
+    }
     try {
-      return new Shared(sandbox.as(Forking.class).map(Forking::freeze));
+      Forking.Origin workspace = forking.get().freeze();
+      try {
+        ForkRest rest =
+            ForkRest.of(sandbox, SpecText.read(source.spec(), source.id()), snapshots.scratch());
+        return new Shared(
+            Optional.of(new ForkOrigin(workspace, rest::applyTo)),
+            () -> {
+              rest.close();
+              workspace.close();
+            });
+      } catch (SandboxException e) {
+        workspace.close();
+        throw e;
+      }
     } catch (SandboxException e) {
       log.info("the forks of " + sandbox.id() + " have copies: " + e.fault().what());
-      return new Shared(Optional.empty());
+      return Shared.NOTHING;
     }
   }
 
-  private List<Forked> mounted(SandboxEntry source, Forking.Origin origin, int count) {
+  private List<Forked> mounted(SandboxEntry source, ForkOrigin origin, int count) {
     Optional<String> image = snapshots.standsOn(source);
     return together(
         count, () -> one(source, order(source, image).withOrigin(origin), Forked.By.MOUNT));
@@ -117,7 +137,7 @@ public record Forks(
         snapshots
             .create(
                 source.id(),
-                SnapshotOrder.WORKSPACE.withTags(Map.of("isola.fork", source.id().value())))
+                SnapshotOrder.EVERYTHING.withTags(Map.of("isola.fork", source.id().value())))
             .snapshot();
     try {
       Supplier<Forked> filled =
@@ -139,7 +159,7 @@ public record Forks(
   private List<Forked> others(
       SandboxEntry source, Forked first, Supplier<Forked> filled, int count) {
     if (first instanceof Forked.Made(SandboxEntry entry, Forked.By ignored)) {
-      try (Shared shared = shared(use.apply(entry.id()))) {
+      try (Shared shared = shared(use.apply(entry.id()), entry)) {
         if (shared.origin().isPresent()) {
           return mounted(source, shared.origin().get(), count);
         }

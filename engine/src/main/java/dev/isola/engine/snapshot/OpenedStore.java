@@ -37,6 +37,10 @@ public final class OpenedStore implements AutoCloseable {
     return folder.resolve("lineages");
   }
 
+  Path scratch() {
+    return folder.resolve("scratch");
+  }
+
   SnapshotStore get() {
     lock.lock();
     try {

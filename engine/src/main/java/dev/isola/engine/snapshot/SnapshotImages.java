@@ -4,23 +4,21 @@ import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.metrics.Deed;
 import dev.isola.engine.metrics.Measured;
 import dev.isola.snapshot.Opened;
-import dev.isola.snapshot.Trees;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.spi.file.FileInfo;
-import dev.isola.spi.file.FileSystem;
-import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** Snapshots as images: {@code snapshot:ID} in a spec. */
 public final class SnapshotImages implements Images {
   private static final String PREFIX = "snapshot:";
+
+  /** Behind the id: the image beneath may be another than it was. */
+  private static final String FORCE = "+force";
 
   private final OpenedStore store;
   private final Measured measured;
@@ -38,7 +36,14 @@ public final class SnapshotImages implements Images {
   private static Optional<String> id(SandboxSpec spec) {
     return spec.image()
         .filter(name -> name.startsWith(PREFIX))
-        .map(name -> name.substring(PREFIX.length()));
+        .map(
+            name ->
+                name.substring(
+                    PREFIX.length(), name.length() - (isForced(name) ? FORCE.length() : 0)));
+  }
+
+  private static boolean isForced(String name) {
+    return name.endsWith(FORCE);
   }
 
   @Override
@@ -85,27 +90,18 @@ public final class SnapshotImages implements Images {
   public void fill(SandboxSpec spec, Sandbox sandbox, String provider) {
     Optional<String> id = id(spec);
     if (id.isPresent()) {
-      measured.deed(Deed.RESTORE, provider, () -> restore(id.get(), sandbox, provider));
+      measured.deed(Deed.RESTORE, provider, () -> restore(id.get(), spec, sandbox, provider));
     }
   }
 
-  private void restore(String id, Sandbox sandbox, String provider) {
+  private void restore(String id, SandboxSpec spec, Sandbox sandbox, String provider) {
+    boolean force = spec.image().filter(SnapshotImages::isForced).isPresent();
     Snapshotting pictures =
         sandbox
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(provider, "snapshotting"));
     try (Opened opened = store.get().open(id)) {
-      empty(sandbox.files(), opened.snapshot().root());
-      pictures.restore(opened.snapshot().root(), Trees.archive(opened), TreeLimits.DEFAULT);
-    }
-  }
-
-  /** The image may have brought files that the snapshot has not. */
-  private static void empty(FileSystem files, String folder) {
-    if (files.exists(folder)) {
-      try (Stream<FileInfo> brought = files.list(folder, 1)) {
-        brought.toList().forEach(one -> files.remove(one.path(), true));
-      }
+      new SnapshotRestore(opened, spec, sandbox, pictures).run(force);
     }
   }
 }

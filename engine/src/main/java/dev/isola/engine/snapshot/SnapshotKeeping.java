@@ -15,7 +15,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.SandboxEntry;
 import java.util.Map;
 
-/** Keeps sandboxes that rest as snapshots of their workspaces. */
+/** Keeps suspended sandboxes as snapshots of everything that they wrote. */
 public record SnapshotKeeping(Snapshots snapshots, Images images, Registry registry, Log log)
     implements Keeping {
   /** The tag of such a snapshot, which has the sandbox's id. */
@@ -24,7 +24,7 @@ public record SnapshotKeeping(Snapshots snapshots, Images images, Registry regis
   @Override
   public String keep(SandboxEntry entry) {
     return snapshots
-        .create(entry.id(), SnapshotOrder.WORKSPACE.withTags(Map.of(TAG, entry.id().value())))
+        .create(entry.id(), SnapshotOrder.EVERYTHING.withTags(Map.of(TAG, entry.id().value())))
         .snapshot()
         .id();
   }

@@ -7,14 +7,45 @@ import java.util.Optional;
 /**
  * A snapshot that somebody wants.
  *
+ * @param scope everything that the sandbox wrote, or a folder
  * @param path the folder inside the sandbox; its workspace when empty
- * @param includes patterns of what is in it; everything when empty
+ * @param includes patterns of what is in the folder; everything when empty
+ * @param excludes patterns of what is left out of that
  */
 public record SnapshotOrder(
-    Map<String, String> tags, Optional<String> path, List<String> includes, List<String> excludes) {
+    Map<String, String> tags,
+    Scope scope,
+    Optional<String> path,
+    List<String> includes,
+    List<String> excludes) {
+
+  /** How much of a sandbox is in a snapshot. */
+  public enum Scope {
+    /**
+     * Everything that the sandbox wrote and that is its own, as far as its provider can tell; its
+     * workspace where it can tell nothing else.
+     */
+    EVERYTHING,
+    /** One folder. */
+    FOLDER
+  }
+
   /** All of the workspace. */
   public static final SnapshotOrder WORKSPACE =
-      new SnapshotOrder(Map.of(), Optional.empty(), List.of(), List.of());
+      new SnapshotOrder(Map.of(), Scope.FOLDER, Optional.empty(), List.of(), List.of());
+
+  /** Everything that the sandbox wrote. */
+  public static final SnapshotOrder EVERYTHING =
+      new SnapshotOrder(Map.of(), Scope.EVERYTHING, Optional.empty(), List.of(), List.of());
+
+  /** A folder. */
+  public SnapshotOrder(
+      Map<String, String> tags,
+      Optional<String> path,
+      List<String> includes,
+      List<String> excludes) {
+    this(tags, Scope.FOLDER, path, includes, excludes);
+  }
 
   public SnapshotOrder {
     tags = Map.copyOf(tags);
@@ -23,6 +54,6 @@ public record SnapshotOrder(
   }
 
   public SnapshotOrder withTags(Map<String, String> all) {
-    return new SnapshotOrder(all, path, includes, excludes);
+    return new SnapshotOrder(all, scope, path, includes, excludes);
   }
 }

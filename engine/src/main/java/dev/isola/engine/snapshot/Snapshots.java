@@ -21,6 +21,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Snapshotting.Coverage;
 import dev.isola.spi.capability.Snapshotting.Wanted;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
@@ -103,7 +104,9 @@ public final class Snapshots {
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(entry.provider(), "snapshotting"));
     SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
-    String root = order.path().orElse(spec.workspaceMount());
+    Optional<Coverage> written =
+        order.scope() == SnapshotOrder.Scope.EVERYTHING ? pictures.coverage() : Optional.empty();
+    String root = written.isPresent() ? "/" : order.path().orElse(spec.workspaceMount());
     try (Taking taking = store.get().take()) {
       Optional<Lineage> line =
           Lineage.read(store.lineages(), entry.id()).filter(one -> continues(one, root, order));
@@ -118,7 +121,8 @@ public final class Snapshots {
                       order.includes(),
                       order.excludes(),
                       line.map(Lineage::moment).orElse(0L),
-                      false),
+                      false,
+                      written),
                   taking,
                   known);
       result.files().entries().forEach(taking::add);
@@ -143,7 +147,8 @@ public final class Snapshots {
                       counts.storedBytes(),
                       counts.checksum(),
                       Snapshot.Kind.FILESYSTEM,
-                      standsOn(entry)));
+                      standsOn(entry),
+                      written.map(all -> new Snapshot.Written(all.image(), all.folders()))));
       remember(entry.id(), made, result);
       return new SnapshotReport(made, result.held(), result.incremental(), result.readBytes());
     }
@@ -222,6 +227,11 @@ public final class Snapshots {
 
   private void tell(SandboxId id, String type, Map<String, ?> data) {
     events.append(NewEvent.of(id, type, JSON.writeValueAsString(data), clock.instant()));
+  }
+
+  /** Returns a folder for what is not kept. */
+  Path scratch() {
+    return store.scratch();
   }
 
   /** Returns all snapshots, oldest first. */

@@ -1,13 +1,17 @@
 package dev.isola.link;
 
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Pictures of a sandbox's files, taken by its agent. */
-record AgentPictures(AgentClient client, AgentFiles files) implements Snapshotting {
+record AgentPictures(AgentClient client, AgentFiles files, Supplier<Optional<WrittenFiles>> written)
+    implements Snapshotting {
   private static final int FLAGS = Wire.TAR_EXACT_TIMES | Wire.TAR_MARKS;
 
   @Override
@@ -18,11 +22,30 @@ record AgentPictures(AgentClient client, AgentFiles files) implements Snapshotti
             .add(Tag.INCLUDE, wanted.includes())
             .add(Tag.EXCLUDE, wanted.excludes())
             .add(Tag.FLAGS, wanted.hold() ? FLAGS | Wire.TAR_HOLD : FLAGS);
+    wanted.written().ifPresent(coverage -> add(coverage, request));
     if (wanted.since() > 0) {
       request.add(Tag.TIME_NS, wanted.since());
     }
     LinkStream stream = client.open(Operation.TAR_OUT, request, DataInput.WINDOW);
     return new Taking(stream, DataInput.open(stream, client.options().longAnswer()));
+  }
+
+  private void add(Coverage coverage, FieldsBuilder request) {
+    request.add(Tag.FOLDER, coverage.folders());
+    if (coverage.image().isPresent()) {
+      WrittenFiles.Layer layer =
+          written
+              .get()
+              .flatMap(WrittenFiles::layer)
+              .orElseThrow(
+                  () -> Capability.unsupported("this provider", "telling changes of an image"));
+      request.add(Tag.LAYER, layer.upper()).add(Tag.IMAGE, layer.image());
+    }
+  }
+
+  @Override
+  public Optional<Coverage> coverage() {
+    return written.get().map(WrittenFiles::coverage);
   }
 
   private record Taking(LinkStream stream, DataInput content) implements Picture {
@@ -51,5 +74,11 @@ record AgentPictures(AgentClient client, AgentFiles files) implements Snapshotti
   @Override
   public TreeSummary restore(String path, InputStream archive, TreeLimits limits) {
     return files.unpack(path, archive, limits, Wire.TAR_OWNERS | Wire.TAR_OWNERS_IF_ALLOWED);
+  }
+
+  @Override
+  public TreeSummary restoreChanges(InputStream archive, TreeLimits limits) {
+    return files.unpack(
+        "/", archive, limits, Wire.TAR_OWNERS | Wire.TAR_OWNERS_IF_ALLOWED | Wire.TAR_LAYER);
   }
 }

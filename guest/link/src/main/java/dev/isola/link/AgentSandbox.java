@@ -39,6 +39,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final AgentExecutions executions;
   private final AgentFiles files;
   private final UsageReporting usage;
+  private final Supplier<Optional<WrittenFiles>> written;
   private final Map<Class<? extends Capability>, Capability> capabilities;
 
   private AgentSandbox(Builder builder) {
@@ -48,6 +49,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     executions = new AgentExecutions(client, builder.timeout);
     files = new AgentFiles(client);
     usage = builder.usage.apply(this::usage);
+    written = builder.written;
     capabilities = capabilities(builder.declared, builder.extra);
   }
 
@@ -218,7 +220,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     } else if (type == Renewing.class) {
       return (Renewing) this::renew;
     } else if (type == Snapshotting.class) {
-      return new AgentPictures(client, files);
+      return new AgentPictures(client, files, written);
     }
     return null;
   }
@@ -263,6 +265,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private Set<Class<? extends Capability>> declared = Set.of();
     private Map<Class<? extends Capability>, Capability> extra = Map.of();
     private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
+    private Supplier<Optional<WrittenFiles>> written = Optional::empty;
     private Optional<Duration> timeout = Optional.empty();
     private LinkOptions options = LinkOptions.DEFAULT;
     private Supplier<Optional<Exit>> causeOfDeath = Optional::empty;
@@ -288,6 +291,12 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     /** Sets how the agent's measurements are corrected by who knows better. */
     public Builder usage(UnaryOperator<UsageReporting> correction) {
       usage = correction;
+      return this;
+    }
+
+    /** Sets where the agent finds what the sandbox wrote; asked each time. */
+    public Builder written(Supplier<Optional<WrittenFiles>> files) {
+      written = files;
       return this;
     }
 

@@ -97,6 +97,9 @@ final class Tag {
   static final int INCLUDE = 95;
   static final int HEIR = 96;
   static final int WORKSPACE = 97;
+  static final int LAYER = 110;
+  static final int IMAGE = 111;
+  static final int FOLDER = 112;
 
   private Tag() {}
 }

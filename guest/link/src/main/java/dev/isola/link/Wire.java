@@ -76,6 +76,7 @@ final class Wire {
   static final int TAR_MARKS = 4;
   static final int TAR_OWNERS = 1;
   static final int TAR_OWNERS_IF_ALLOWED = 2;
+  static final int TAR_LAYER = 4;
   static final int WATCH_FOLDER = 1;
   static final int USAGE_DISK = 1;
   static final int SCOPE_GROUP = 0;

@@ -41,6 +41,8 @@ record SnapshotRoutes(Serving serving) {
   private static final Shape KINDS =
       new Shape.Choice(Stream.of(ForkKind.values()).map(ForkKind::word).toList());
 
+  private static final Shape SCOPES = new Shape.Choice(List.of("everything", "folder"));
+
   private static final Parameter SNAPSHOT =
       Parameter.path("snapshot", new Shape.Filled(40), "the snapshot's id");
 
@@ -59,6 +61,9 @@ record SnapshotRoutes(Serving serving) {
           Field.needed("path", Shapes.PATH, "the folder inside the sandbox"),
           Field.needed("include", PATTERNS, "patterns of what is in it; all when empty"),
           Field.needed("exclude", PATTERNS, "patterns of what is left out"),
+          Field.needed("scope", SCOPES, "everything that the sandbox wrote, or a folder"),
+          Field.of("imageDigest", Shapes.TEXT, "of the image whose changes are in it"),
+          Field.of("folders", PATHS, "that are in it whole, when it is everything"),
           Field.needed("files", Shapes.COUNT, "folders and links among them"),
           Field.needed("bytes", Shapes.COUNT, "of content in all"),
           Field.needed("newBytes", Shapes.COUNT, "of content that the store did not have"),
@@ -84,6 +89,11 @@ record SnapshotRoutes(Serving serving) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.of("tags", Shapes.TEXTS, "your own words"),
+                        Field.of(
+                            "scope",
+                            SCOPES,
+                            "everything that the sandbox wrote, or a folder; everything, unless"
+                                + " path, include or exclude is given"),
                         Field.of("path", Shapes.PATH, "the folder; the workspace when absent"),
                         Field.of("include", PATTERNS, "patterns of what is taken"),
                         Field.of("exclude", PATTERNS, "patterns of what is left out")),
@@ -201,6 +211,7 @@ record SnapshotRoutes(Serving serving) {
     SnapshotOrder order =
         new SnapshotOrder(
             tags,
+            scope(body),
             Optional.ofNullable((String) body.get("path")),
             texts(body.get("include")),
             texts(body.get("exclude")));
@@ -210,6 +221,23 @@ record SnapshotRoutes(Serving serving) {
     json.put("incremental", report.incremental());
     json.put("readBytes", report.readBytes());
     exchange.json(201, json);
+  }
+
+  private static SnapshotOrder.Scope scope(Map<String, Object> body) {
+    List<Violation> folder =
+        Stream.of("path", "include", "exclude")
+            .filter(body::containsKey)
+            .filter(name -> !(body.get(name) instanceof List<?> list && list.isEmpty()))
+            .map(name -> new Violation(name, "goes with scope folder only"))
+            .toList();
+    if (!(body.get("scope") instanceof String word)) {
+      return folder.isEmpty() ? SnapshotOrder.Scope.EVERYTHING : SnapshotOrder.Scope.FOLDER;
+    }
+    SnapshotOrder.Scope scope = SnapshotOrder.Scope.valueOf(word.toUpperCase(Locale.ROOT));
+    if (scope == SnapshotOrder.Scope.EVERYTHING && !folder.isEmpty()) {
+      throw Query.refused(folder);
+    }
+    return scope;
   }
 
   private static List<String> texts(@Nullable Object list) {
@@ -296,6 +324,14 @@ record SnapshotRoutes(Serving serving) {
     json.put("tags", snapshot.tags());
     snapshot.parent().ifPresent(parent -> json.put("parent", parent));
     snapshot.image().ifPresent(image -> json.put("image", image));
+    json.put("scope", snapshot.written().isPresent() ? "everything" : "folder");
+    snapshot
+        .written()
+        .ifPresent(
+            written -> {
+              written.imageDigest().ifPresent(digest -> json.put("imageDigest", digest));
+              json.put("folders", written.folders());
+            });
     json.put("path", snapshot.root());
     json.put("include", snapshot.includes());
     json.put("exclude", snapshot.excludes());

@@ -56,7 +56,7 @@ record PictureRoutes(
             serving
                 .engine()
                 .snapshots()
-                .create(id, SnapshotOrder.WORKSPACE.withTags(tags))
+                .create(id, SnapshotOrder.EVERYTHING.withTags(tags))
                 .snapshot()));
   }
 

@@ -35,7 +35,9 @@ public record Entry(
     FILE(0),
     FOLDER(1),
     LINK(2),
-    HARD_LINK(3);
+    HARD_LINK(3),
+    /** Nothing: the image has something of that name, and it was removed. */
+    REMOVED(4);
 
     /** As it is written; never changed. */
     final int code;
@@ -57,6 +59,26 @@ public record Entry(
   /** Returns the same file by another name. */
   public Entry named(String other) {
     return new Entry(other, kind, target, mode, uid, gid, size, seconds, nanos, attributes, chunks);
+  }
+
+  /** Returns the same file with names that begin in {@code folder}, in which it is. */
+  public Entry beneath(String folder) {
+    return new Entry(
+        beneath(path, folder),
+        kind,
+        kind == Kind.HARD_LINK ? beneath(target, folder) : target,
+        mode,
+        uid,
+        gid,
+        size,
+        seconds,
+        nanos,
+        attributes,
+        chunks);
+  }
+
+  private static String beneath(String path, String folder) {
+    return path.startsWith(folder + "/") ? path.substring(folder.length() + 1) : "";
   }
 
   public Entry {

@@ -21,6 +21,8 @@ import java.util.Optional;
  * @param checksum SHA-256 over the list of files, which has the checksum of every chunk
  * @param kind what was kept of the sandbox
  * @param image that its files stand on; empty for the provider's own
+ * @param written what of the sandbox is in it when it is everything that was written, with paths
+ *     from {@code /} on; empty for one folder
  */
 public record Snapshot(
     String id,
@@ -40,7 +42,20 @@ public record Snapshot(
     long storedBytes,
     String checksum,
     Kind kind,
-    Optional<String> image) {
+    Optional<String> image,
+    Optional<Written> written) {
+
+  /**
+   * Everything that a sandbox wrote.
+   *
+   * @param imageDigest of the image whose changes are among it; empty where there are only folders
+   * @param folders that are in it whole
+   */
+  public record Written(Optional<String> imageDigest, List<String> folders) {
+    public Written {
+      folders = List.copyOf(folders);
+    }
+  }
 
   /** What was kept of a sandbox. */
   public enum Kind {
@@ -86,6 +101,7 @@ public record Snapshot(
         storedBytes,
         checksum,
         Kind.FILESYSTEM,
+        Optional.empty(),
         Optional.empty());
   }
 

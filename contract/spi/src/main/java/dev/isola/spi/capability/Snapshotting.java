@@ -5,14 +5,15 @@ import dev.isola.spi.file.TreeSummary;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Gives out the files of a folder as they are at one moment, exactly enough to make them once more,
  * and makes them. Who calls keeps them; a provider knows of no store.
  *
  * <p>The archive is tar with pax records: times to the nanosecond, owners as numbers, extended
- * attributes of the {@code user.} space. Devices, pipes and sockets are left out. Beside them every
- * regular file may have
+ * attributes of the {@code user.} space. Devices, pipes and sockets are left out. What was removed
+ * from an image is an entry of type {@code W}. Beside them every regular file may have
  *
  * <ul>
  *   <li>{@value #MARK}: as long as this text is the same, it is the same file and nothing of it has
@@ -32,6 +33,25 @@ public non-sealed interface Snapshotting extends Capability {
   int LONGEST_MARK = 96;
 
   /**
+   * The files that a sandbox wrote and that are its own: no volumes, nothing that a boot makes
+   * anew.
+   *
+   * @param image the digest of the image whose changes are among them, with what was removed from
+   *     it; empty where changes of an image are not told
+   * @param folders that are among them whole
+   */
+  record Coverage(Optional<String> image, List<String> folders) {
+    public Coverage {
+      folders = List.copyOf(folders);
+    }
+
+    /** Returns the same without one folder. */
+    public Coverage without(String folder) {
+      return new Coverage(image, folders.stream().filter(one -> !one.equals(folder)).toList());
+    }
+  }
+
+  /**
    * What a picture is to show.
    *
    * @param path the folder inside the sandbox
@@ -41,12 +61,29 @@ public non-sealed interface Snapshotting extends Capability {
    * @param since {@link Taken#moment} of an earlier picture of the same sandbox, whose content the
    *     caller has; 0 for none. Who cannot tell what changed sends everything
    * @param hold whether no command may go on meanwhile
+   * @param written what the sandbox wrote, instead of a folder; at most {@link #coverage()}. Names
+   *     in the archive begin at the root then, and patterns do not apply
    */
   record Wanted(
-      String path, List<String> includes, List<String> excludes, long since, boolean hold) {
+      String path,
+      List<String> includes,
+      List<String> excludes,
+      long since,
+      boolean hold,
+      Optional<Coverage> written) {
     public Wanted {
       includes = List.copyOf(includes);
       excludes = List.copyOf(excludes);
+    }
+
+    public Wanted(
+        String path, List<String> includes, List<String> excludes, long since, boolean hold) {
+      this(path, includes, excludes, since, hold, Optional.empty());
+    }
+
+    /** What the sandbox wrote. */
+    public static Wanted written(Coverage coverage) {
+      return new Wanted("/", List.of(), List.of(), 0, false, Optional.of(coverage));
     }
 
     /** All of a folder. */
@@ -55,11 +92,11 @@ public non-sealed interface Snapshotting extends Capability {
     }
 
     public Wanted since(long moment) {
-      return new Wanted(path, includes, excludes, moment, hold);
+      return new Wanted(path, includes, excludes, moment, hold, written);
     }
 
     public Wanted held() {
-      return new Wanted(path, includes, excludes, since, true);
+      return new Wanted(path, includes, excludes, since, true, written);
     }
   }
 
@@ -94,6 +131,24 @@ public non-sealed interface Snapshotting extends Capability {
    * @throws dev.isola.spi.error.Unsupported when commands are to be held and cannot be
    */
   Picture take(Wanted wanted);
+
+  /**
+   * Tells what {@link Wanted#written} gives out of this sandbox; empty where only folders can be
+   * taken.
+   */
+  default Optional<Coverage> coverage() {
+    return Optional.empty();
+  }
+
+  /**
+   * Changes the root of a sandbox as an archive says: entries of type {@code W} are removed, all
+   * others made as {@link #restore} makes them. Nothing goes into what is mounted over the root.
+   *
+   * @throws dev.isola.spi.error.Unsupported where the root is not the sandbox's own
+   */
+  default TreeSummary restoreChanges(InputStream archive, TreeLimits limits) {
+    throw Capability.unsupported("this provider", "changing the root of a sandbox");
+  }
 
   /**
    * Makes the files of an archive beneath the folder {@code path}, owners included where the

@@ -82,7 +82,7 @@ final class Unpacker implements AutoCloseable {
       case FILE -> file(path, entry, content);
       case LINK -> link(path, entry);
       case HARD_LINK -> hardLink(path, Names.clean(entry.target()));
-      case SPECIAL -> throw new IllegalStateException("left out above");
+      case SPECIAL, REMOVED -> throw new IllegalStateException("left out above");
     }
   }
 

@@ -49,6 +49,7 @@ record BootPlans(
     NetworkNote network = NetworkNote.of(spec);
     network.write(folder);
     Optional<Image> image = image(spec, folder);
+    WrittenNote.write(folder, spec, isolator.ownKernel() ? Optional.empty() : image);
     Plan plan = new Plan();
     plan.step("spread", folder.path() + "/..");
     plan.step("spread", layers.folder().toString());

@@ -8,6 +8,7 @@ import dev.isola.host.layer.Layers;
 import dev.isola.host.layer.Steps;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.InstalledProgram;
+import dev.isola.link.WrittenFiles;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.Freezing;
@@ -241,6 +242,11 @@ public final class IsolatedBooter implements Booter {
           .sandbox(booted.sandbox().id())
           .exception(e);
     }
+  }
+
+  @Override
+  public Optional<WrittenFiles> written(SandboxId id, SandboxFolder folder) {
+    return WrittenNote.read(folder);
   }
 
   @Override

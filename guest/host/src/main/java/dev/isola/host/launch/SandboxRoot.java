@@ -88,6 +88,9 @@ public record SandboxRoot(
     if (spec.workspacePath().isEmpty()) { // counted as it is seen, not as it lies on the disk
       plan.step("again", spec.workspaceMount(), Layer.INSIDE + "/" + Workspace.NAME);
     }
+    if (image.isPresent()) { // what is missing from the root was removed
+      plan.step("bind", image.get().rootfs().toString(), WrittenNote.IMAGE, "ro", "mapped");
+    }
     plan.step("bind", agent.toString(), AGENT, "ro");
   }
 

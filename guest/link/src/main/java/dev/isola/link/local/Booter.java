@@ -1,5 +1,6 @@
 package dev.isola.link.local;
 
+import dev.isola.link.WrittenFiles;
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
@@ -108,6 +109,14 @@ public interface Booter extends AutoCloseable {
   /** Corrects what the agent measures by what the host knows of a sandbox. */
   default UsageReporting measured(SandboxId id, UsageReporting agent) {
     return agent;
+  }
+
+  /**
+   * Tells where the agent of a sandbox finds what the sandbox wrote; empty where only folders can
+   * be taken. Only asked of a booter that declares {@link dev.isola.spi.capability.Snapshotting}.
+   */
+  default Optional<WrittenFiles> written(SandboxId id, SandboxFolder folder) {
+    return Optional.empty();
   }
 
   /**

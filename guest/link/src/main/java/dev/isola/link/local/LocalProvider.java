@@ -250,6 +250,7 @@ public final class LocalProvider implements Provider {
         .capabilities(booter.capabilities())
         .extra(extra(known.record().id()))
         .usage(agent -> booter.measured(known.record().id(), agent))
+        .written(() -> booter.written(known.record().id(), known.folder()))
         .causeOfDeath(() -> booter.causeOfDeath(known.record().id()))
         .commandTimeout(known.record().commandTimeout())
         .options(patience)

@@ -101,7 +101,8 @@ final class CheckedArchive {
             }
             yield entry.target();
           }
-          case SPECIAL -> throw Names.bad("a device or pipe is not unpacked", entry.path());
+          case SPECIAL, REMOVED ->
+              throw Names.bad("a device or pipe is not unpacked", entry.path());
         };
     if (entry.kind() == TreeEntry.Kind.LINK) {
       links.add(path);

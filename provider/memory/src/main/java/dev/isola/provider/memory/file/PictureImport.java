@@ -90,7 +90,7 @@ final class PictureImport {
         folders.push(Map.entry(target, entry));
         return;
       }
-      case SPECIAL -> throw FileFaults.badArchive(name + " is no file");
+      case SPECIAL, REMOVED -> throw FileFaults.badArchive(name + " is no file");
     }
     finish(target, entry);
   }

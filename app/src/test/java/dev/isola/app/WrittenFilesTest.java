@@ -1,0 +1,281 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.selection.Request;
+import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.Forked;
+import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.host.image.ImageStore;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.WhenOver;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * N2, N4: everything that a sandbox wrote over its image, and removed from it, is there after a
+ * fork and after a snapshot and a restore, on the same provider and on another.
+ */
+@Timeout(240)
+class WrittenFilesTest {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final String NO_DOCKER = "unix:///nowhere/docker.sock";
+
+  /** Like what a package manager does: new files, changed ones, removed ones, replaced folders. */
+  private static final String CHANGES =
+      """
+      echo plain > plain
+      mkdir -p /etc/new.d && echo mine > /etc/new.d/file && chmod 600 /etc/new.d/file
+      echo changed > /etc/changed
+      rm /etc/removed
+      rm -r /usr/lib/pkg && mkdir /usr/lib/pkg && echo new > /usr/lib/pkg/other
+      rm -r /etc/old.d && echo file now > /etc/old.d
+      ln -s /etc/changed /link && ln /etc/changed /etc/again
+      echo tool > /bin/tool && chmod 4755 /bin/tool
+      mkdir -p /srv/deep/er && echo x > /srv/deep/er/x && chown 1000:1000 /srv/deep/er/x
+      echo home > /home/user/.profile && echo root > /root/note && echo tmp > /tmp/left
+      """;
+
+  /** Everything that can be told of the root apart from what every boot makes anew. */
+  private static final String DESCRIBE =
+      """
+      cd / && find . -xdev \\( -path ./proc -o -path ./dev -o -path ./sys -o -path ./run \
+      -o -path ./.isola -o -path ./etc/hosts -o -path ./etc/hostname -o -path ./etc/resolv.conf \\) \
+      -prune -o ! -type d -print | sort | while read f; do
+        stat -c '%n %F %a %u %g %s' "$f"; readlink "$f"; test -h "$f" || sha256sum < "$f"; done
+      find . -xdev \\( -path ./proc -o -path ./dev -o -path ./sys -o -path ./run -o -path ./.isola \\) \
+      -prune -o -type d -print | sort | while read f; do stat -c '%n %a %u %g' "$f"; done
+      cat /workspace/plain
+      """;
+
+  @TempDir Path folder;
+
+  private ProviderEngine open(String... providers) throws IOException {
+    SmallImage.addTo(folder, folder);
+    return ProviderEngine.open(folder, NO_DOCKER, List.of(providers));
+  }
+
+  private static SandboxSpec.Builder spec(String id) {
+    return SandboxSpec.builder(new SandboxId(id)).image(SmallImage.NAME);
+  }
+
+  private static Snapshot everything(ProviderEngine made, Sandbox source) {
+    return made.engine().snapshots().create(source.id(), SnapshotOrder.EVERYTHING).snapshot();
+  }
+
+  private static Sandbox restored(ProviderEngine made, Snapshot from, String provider) {
+    return made.make(
+        SandboxSpec.builder(SandboxId.random(RANDOM)).image(SnapshotImages.name(from.id())),
+        provider);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"bubblewrap, bubblewrap", "bubblewrap, crun", "crun, bubblewrap", "runc, crun"})
+  void aSnapshotOfEverythingHasChangesOfTheImage(String from, String to) throws IOException {
+    try (ProviderEngine made =
+        open(from.equals(to) ? new String[] {from} : new String[] {from, to})) {
+      Sandbox source = made.make(spec("source"), from);
+      ProviderEngine.output(source, CHANGES);
+      Snapshot snapshot = everything(made, source);
+      assertThat(snapshot.image()).contains(SmallImage.NAME);
+      assertThat(snapshot.written().orElseThrow().imageDigest())
+          .contains(new ImageStore(folder).need(SmallImage.NAME).digest());
+      String before = ProviderEngine.output(source, DESCRIBE);
+      assertThat(before).contains("/etc/new.d/file", "plain").doesNotContain("/etc/removed");
+      Sandbox restored = restored(made, snapshot, to);
+      assertThat(ProviderEngine.output(restored, DESCRIBE)).isEqualTo(before);
+      String again =
+          ProviderEngine.output(
+              source,
+              "echo second > /etc/changed; rm -r /srv; mv /etc/new.d /etc/moved.d; cd /; "
+                  + DESCRIBE);
+      made.engine().destroy(restored.id(), Destroy.FORCE);
+      Snapshot second = everything(made, source);
+      assertThat(ProviderEngine.output(restored(made, second, to), DESCRIBE))
+          .as("the second snapshot, which reads only what changed")
+          .isEqualTo(again);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"bubblewrap", "crun"})
+  void aForkHasChangesOfTheImage(String provider) throws IOException {
+    try (ProviderEngine made = open(provider)) {
+      Sandbox source = made.make(spec("source"), provider);
+      ProviderEngine.output(source, CHANGES);
+      String before = ProviderEngine.output(source, DESCRIBE);
+      List<Forked> forks = made.engine().fork(source.id(), 2, ForkKind.FILESYSTEM);
+      for (Forked fork : forks) {
+        assertThat(fork).isInstanceOf(Forked.Made.class);
+        Forked.Made one = (Forked.Made) fork;
+        assertThat(one.by()).isEqualTo(Forked.By.MOUNT);
+        Sandbox forked = made.engine().sandbox(one.entry().id());
+        assertThat(ProviderEngine.output(forked, DESCRIBE)).isEqualTo(before);
+        ProviderEngine.output(forked, "echo other > /etc/changed");
+      }
+      assertThat(ProviderEngine.output(source, DESCRIBE)).isEqualTo(before);
+      Forked.Made first = (Forked.Made) forks.getFirst();
+      Forked.Made grandchild =
+          (Forked.Made) made.engine().fork(first.entry().id(), 1, ForkKind.FILESYSTEM).getFirst();
+      assertThat(
+              ProviderEngine.output(
+                  made.engine().sandbox(grandchild.entry().id()), "cat /etc/changed /root/note"))
+          .isEqualTo("other\nroot\n");
+    }
+  }
+
+  @Test
+  void aForkOfABusySandboxHasChangesOfTheImage() throws IOException {
+    try (ProviderEngine made = open("bubblewrap")) {
+      Sandbox source = made.make(spec("source"), "bubblewrap");
+      ProviderEngine.output(source, CHANGES);
+      String before = ProviderEngine.output(source, DESCRIBE);
+      ProviderEngine.output(source, "cd /workspace; sleep 300 > busy 2>&1 &");
+      Forked.Made fork =
+          (Forked.Made) made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM).getFirst();
+      assertThat(fork.by()).isEqualTo(Forked.By.RESTORE);
+      assertThat(ProviderEngine.output(made.engine().sandbox(fork.entry().id()), DESCRIBE))
+          .isEqualTo(before);
+    }
+  }
+
+  @Test
+  void aSandboxThatIsSuspendedAsASnapshotHasChangesOfTheImage() throws Exception {
+    try (ProviderEngine made = open("bubblewrap")) {
+      SandboxSpec spec =
+          spec("source").whenIdle(WhenOver.SNAPSHOT).ttl(Duration.ofMinutes(5)).build();
+      Sandbox source =
+          made.engine()
+              .create(
+                  Order.of(Request.of(spec, "bubblewrap").strict())
+                      .withFixedId()
+                      .withIdleTimeout(Duration.ofSeconds(1)))
+              .sandbox();
+      ProviderEngine.output(source, CHANGES);
+      String before = ProviderEngine.output(source, DESCRIBE);
+      long deadline = System.nanoTime() + Duration.ofSeconds(90).toNanos();
+      while (made.atProvider("bubblewrap", source.id())) {
+        assertThat(System.nanoTime()).as("it is suspended in time").isLessThan(deadline);
+        LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+      }
+      assertThat(made.engine().entry(source.id()).state()).isEqualTo(SandboxState.STOPPED);
+      assertThat(ProviderEngine.output(made.engine().sandbox(source.id()), DESCRIBE))
+          .isEqualTo(before);
+    }
+  }
+
+  @Test
+  void withoutAnImageHomesAndTemporaryFoldersAreKept() throws IOException {
+    try (ProviderEngine made = ProviderEngine.open(folder, NO_DOCKER, List.of("bubblewrap"))) {
+      Sandbox source = made.make(SandboxSpec.builder(new SandboxId("source")), "bubblewrap");
+      String show = "cd /; cat home/user/.h root/r tmp/t var/tmp/v workspace/w";
+      ProviderEngine.output(
+          source,
+          "echo h > /home/user/.h; echo r > /root/r; echo t > /tmp/t; echo v > /var/tmp/v;"
+              + " echo w > w");
+      Forked.Made fork =
+          (Forked.Made) made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM).getFirst();
+      assertThat(fork.by()).isEqualTo(Forked.By.MOUNT);
+      assertThat(ProviderEngine.output(made.engine().sandbox(fork.entry().id()), show))
+          .isEqualTo("h\nr\nt\nv\nw\n");
+      Snapshot snapshot = everything(made, source);
+      assertThat(ProviderEngine.output(restored(made, snapshot, "bubblewrap"), show))
+          .isEqualTo("h\nr\nt\nv\nw\n");
+    }
+  }
+
+  /** What a client put into a volume is in no snapshot, and no snapshot changes it. */
+  @Test
+  void volumesAreNeitherTakenNorChanged() throws IOException {
+    try (ProviderEngine made = open("bubblewrap")) {
+      Sandbox other = made.make(spec("other"), "bubblewrap");
+      ProviderEngine.output(
+          other, "mkdir -p /data/sub; echo of the layer > /data/sub/file; rm -r /usr/lib/pkg");
+      Snapshot withFolder = everything(made, other);
+      Volume data = new Volume(Volume.Type.VOLUME, "data", "/data", false);
+      Volume lib = new Volume(Volume.Type.VOLUME, "lib", "/usr/lib/pkg", false);
+      Sandbox source = made.make(spec("source").volume(data).volume(lib), "bubblewrap");
+      ProviderEngine.output(
+          source, "echo of the volume > /data/file; echo kept > /usr/lib/pkg/lib; echo x > /etc/x");
+      Snapshot snapshot = everything(made, source);
+      assertThat(made.engine().snapshots().difference(snapshot.id(), withFolder.id()).removed())
+          .contains("etc/x")
+          .doesNotContain("data/file", "usr/lib/pkg/lib");
+      Sandbox restored =
+          made.make(
+              SandboxSpec.builder(new SandboxId("restored"))
+                  .image(SnapshotImages.name(withFolder.id()))
+                  .volume(data)
+                  .volume(lib),
+              "bubblewrap");
+      assertThat(ProviderEngine.output(restored, "ls /data; cat /data/file /usr/lib/pkg/lib"))
+          .isEqualTo("file\nof the volume\nkept\n");
+    }
+  }
+
+  @Test
+  void changesOfAnotherImageAreRefusedUnlessForced() throws IOException {
+    try (ProviderEngine made = open("bubblewrap")) {
+      Sandbox source = made.make(spec("source"), "bubblewrap");
+      ProviderEngine.output(source, "echo mine > /etc/mine");
+      Snapshot snapshot = everything(made, source);
+      made.engine().destroy(source.id(), Destroy.FORCE);
+      new ImageStore(folder).remove(SmallImage.NAME);
+      SmallImage.addTo(folder, folder.resolve("again"), SmallImage.NAME, "second\n");
+      assertThatThrownBy(() -> restored(made, snapshot, "bubblewrap"))
+          .isInstanceOfSatisfying(
+              SandboxException.class,
+              e -> {
+                assertThat(e.code()).isEqualTo(ErrorCode.CONFLICT);
+                assertThat(e.fault().what()).contains(snapshot.written().get().imageDigest().get());
+              });
+      Sandbox forced =
+          made.make(
+              SandboxSpec.builder(new SandboxId("forced"))
+                  .image(SnapshotImages.name(snapshot.id()) + "+force"),
+              "bubblewrap");
+      assertThat(ProviderEngine.output(forced, "cat /etc/mine /etc/version"))
+          .isEqualTo("mine\nsecond\n");
+    }
+  }
+
+  @Test
+  void aSnapshotOfTheWorkspaceHasTheWorkspaceAlone() throws IOException {
+    try (ProviderEngine made = open("bubblewrap")) {
+      Sandbox source = made.make(spec("source"), "bubblewrap");
+      ProviderEngine.output(source, CHANGES);
+      Snapshot snapshot =
+          made.engine()
+              .snapshots()
+              .create(source.id(), SnapshotOrder.WORKSPACE.withTags(Map.of()))
+              .snapshot();
+      assertThat(snapshot.written()).isEmpty();
+      assertThat(snapshot.root()).isEqualTo("/workspace");
+      Sandbox restored = restored(made, snapshot, "bubblewrap");
+      assertThat(ProviderEngine.output(restored, "cat plain /etc/changed"))
+          .isEqualTo("plain\nby the image\n");
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package dev.isola.engine.snapshot;
+
+import dev.isola.snapshot.Opened;
+import dev.isola.snapshot.Trees;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Snapshotting.Coverage;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Brings the files of a snapshot into a sandbox that was just made. */
+record SnapshotRestore(Opened opened, SandboxSpec spec, Sandbox sandbox, Snapshotting pictures) {
+
+  /**
+   * @param force whether the image may be another than the one that the changes are of
+   */
+  void run(boolean force) {
+    Optional<Snapshot.Written> written = opened.snapshot().written();
+    if (written.isEmpty()) {
+      empty(sandbox.files(), opened.snapshot().root());
+      pictures.restore(opened.snapshot().root(), Trees.archive(opened), TreeLimits.DEFAULT);
+      return;
+    }
+    List<String> folders = written.get().folders();
+    if (written.get().imageDigest().isPresent()) {
+      if (!force) {
+        refuseUnlessSameImage(written.get().imageDigest().get());
+      }
+      pictures.restoreChanges(
+          Trees.archiveOutside(opened, folders.stream().map(SnapshotRestore::inside).toList()),
+          TreeLimits.DEFAULT);
+    }
+    folders.stream().filter(this::isWanted).forEach(this::restore);
+  }
+
+  private static String inside(String folder) {
+    return folder.substring(1);
+  }
+
+  /** Changes mean something only over what they are changes of. */
+  private void refuseUnlessSameImage(String digest) {
+    Optional<String> here = pictures.coverage().flatMap(Coverage::image);
+    if (here.equals(Optional.of(digest))) {
+      return;
+    }
+    String image = opened.snapshot().image().orElse("");
+    throw Fault.of(
+            ErrorCode.CONFLICT,
+            "snapshot "
+                + opened.snapshot().id()
+                + " has changes of image "
+                + image
+                + " with digest "
+                + digest
+                + ", and the sandbox has "
+                + here.map(other -> "digest " + other).orElse("none that its provider can tell"),
+            "bring that image back, or restore over what is there with image snapshot:"
+                + opened.snapshot().id()
+                + "+force")
+        .sandbox(sandbox.id())
+        .with("snapshot", opened.snapshot().id())
+        .with("digest", digest)
+        .exception();
+  }
+
+  /** A volume keeps what it has; a folder in which nothing was need not be there. */
+  private boolean isWanted(String folder) {
+    boolean volume =
+        spec.volumes().stream()
+            .anyMatch(
+                one ->
+                    folder.equals(one.destination()) || folder.startsWith(one.destination() + "/"));
+    boolean own =
+        folder.equals(spec.workspaceMount())
+            || pictures.coverage().filter(all -> all.folders().contains(folder)).isPresent();
+    return !volume && (own || Trees.has(opened, inside(folder)));
+  }
+
+  private void restore(String folder) {
+    empty(sandbox.files(), folder);
+    pictures.restore(folder, Trees.archiveIn(opened, inside(folder)), TreeLimits.DEFAULT);
+  }
+
+  /** The image may have brought files that the snapshot has not. */
+  private static void empty(FileSystem files, String folder) {
+    if (files.exists(folder)) {
+      try (Stream<FileInfo> brought = files.list(folder, 1)) {
+        brought.toList().forEach(one -> files.remove(one.path(), true));
+      }
+    }
+  }
+}

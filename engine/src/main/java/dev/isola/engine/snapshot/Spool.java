@@ -1,0 +1,113 @@
+package dev.isola.engine.snapshot;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+
+/**
+ * Bytes that are read once and given out several times: in memory while they are few, else in a
+ * file without a name, which is gone with the process.
+ */
+final class Spool implements AutoCloseable {
+  static final int IN_MEMORY = 1 << 20;
+
+  private static final int BUFFER = 64 << 10;
+
+  private final byte[] head;
+  private final Optional<FileChannel> file;
+
+  private Spool(byte[] head, Optional<FileChannel> file) {
+    this.head = head;
+    this.file = file;
+  }
+
+  /**
+   * Reads to the end.
+   *
+   * @throws dev.isola.spi.error.LimitExceeded when there are more than {@code most} bytes
+   */
+  static Spool of(InputStream in, Path scratch, long most) throws IOException {
+    byte[] head = in.readNBytes(IN_MEMORY);
+    if (head.length < IN_MEMORY) {
+      return new Spool(head, Optional.empty());
+    }
+    Files.createDirectories(scratch);
+    Path name = Files.createTempFile(scratch, "spool", ".tmp");
+    FileChannel file = FileChannel.open(name, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    try {
+      Files.delete(name);
+      ByteBuffer first = ByteBuffer.wrap(head);
+      while (first.hasRemaining()) {
+        file.write(first);
+      }
+      byte[] more = new byte[BUFFER];
+      for (int n = in.read(more); n >= 0; n = in.read(more)) {
+        ByteBuffer next = ByteBuffer.wrap(more, 0, n);
+        while (next.hasRemaining()) {
+          file.write(next);
+        }
+        if (file.position() > most) {
+          throw Fault.of(
+                  ErrorCode.RESOURCE_LIMIT,
+                  "the sandbox gave out more than " + most + " bytes",
+                  "raise its disk limit, or take a snapshot")
+              .exception();
+        }
+      }
+      return new Spool(new byte[0], Optional.of(file));
+    } catch (IOException | RuntimeException e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  /** Returns all of it, from the beginning. */
+  InputStream read() {
+    return file.<InputStream>map(Positioned::new).orElseGet(() -> new ByteArrayInputStream(head));
+  }
+
+  /** A file that several read at once, each at its own place. */
+  private static final class Positioned extends InputStream {
+    private final FileChannel file;
+    private long at;
+
+    private Positioned(FileChannel file) {
+      this.file = file;
+    }
+
+    @Override
+    public int read() throws IOException {
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int length) throws IOException {
+      if (length == 0) {
+        return 0;
+      }
+      int n = file.read(ByteBuffer.wrap(to, offset, length), at);
+      at += Math.max(n, 0);
+      return n;
+    }
+  }
+
+  @Override
+  public void close() {
+    if (file.isPresent()) {
+      try {
+        file.get().close();
+      } catch (IOException gone) {
+        // It has no name, so nothing is left of it.
+      }
+    }
+  }
+}
