@@ -155,6 +155,7 @@ final class RunOptions {
             id,
             Optional.ofNullable(image),
             Map.of(),
+            Map.of(),
             Optional.empty(),
             Optional.ofNullable(user),
             folder,

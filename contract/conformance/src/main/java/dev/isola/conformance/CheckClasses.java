@@ -17,6 +17,7 @@ import dev.isola.conformance.check.PausingChecks;
 import dev.isola.conformance.check.PtyChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
+import dev.isola.conformance.check.SecretEnvChecks;
 import dev.isola.conformance.check.SnapshotsChecks;
 import dev.isola.conformance.check.StreamsChecks;
 import dev.isola.conformance.check.TimeoutChecks;
@@ -32,6 +33,7 @@ final class CheckClasses {
     return List.of(
         new LifecycleChecks(),
         new ExecChecks(),
+        new SecretEnvChecks(),
         new TimeoutChecks(),
         new OutputChecks(),
         new FilesChecks(),
