@@ -12,6 +12,7 @@
 #include "connection.h"
 #include "disk_budget.h"
 #include "execution_launch.h"
+#include "process_limit.h"
 #include "process_tree.h"
 
 enum {
@@ -157,6 +158,7 @@ void build_exit(const struct execution *e, struct builder *b)
     build_u64(b, T_EXIT_KIND, kind);
     if (e->limits_met.memory) build_text(b, T_LIMIT, "memory");
     if (e->limits_met.processes) build_text(b, T_LIMIT, "processes");
+    if (e->limits_met.threads) build_text(b, T_LIMIT, "threads");
     if (e->limits_met.disk) build_text(b, T_LIMIT, "disk");
     if (signaled) build_u64(b, T_SIGNAL, (uint64_t)WTERMSIG(status));
     else build_u64(b, T_EXIT_CODE, (uint64_t)WEXITSTATUS(status));
@@ -178,6 +180,7 @@ static void note_limits(struct execution *e)
     struct limit_counts now = limits_read();
     e->limits_met.memory = now.memory - e->limits_before.memory;
     e->limits_met.processes = now.processes - e->limits_before.processes;
+    e->limits_met.threads = now.threads - e->limits_before.threads;
     e->limits_met.disk = now.disk - e->limits_before.disk;
     if (disk_limit() && ended_by(e->end.status, SIGXFSZ)) e->limits_met.disk++; /* one file was too large */
 }
@@ -302,7 +305,10 @@ static void failed(struct execution *e, const struct report *r)
 {
     struct stream *s = e->attachments ? e->attachments->stream : NULL;
     while (e->attachments) detach_reader(e->attachments);
-    if (r->error_number == EAGAIN) supervisors_dismiss();
+    if (r->error_number == EAGAIN) {
+        supervisors_dismiss();
+        process_limit_starved();
+    }
     if (s) launch_error(s, &e->description, r->stage, r->error_number);
     running--;
     forget(e);
@@ -312,6 +318,7 @@ static void started(struct execution *e, const struct report *r)
 {
     e->started = true;
     e->pid = r->pid;
+    process_limit_started();
     struct builder b = {0};
     build_u64(&b, T_EXECUTION, e->id);
     build_u64(&b, T_PID, (uint64_t)e->pid);
@@ -337,9 +344,6 @@ static void ended(struct execution *e, const struct report *r)
     leader_ended(e, r);
     connection_let_go();
 }
-
-/* Whoever murdered a supervisor set its tree free; it came to us, and nothing else of ours is not a supervisor. */
-static void kill_strays(void);
 
 static void free_supervisor(struct execution *e)
 {
@@ -389,7 +393,7 @@ static void control_ready(struct watch *w, uint32_t what)
     }
 }
 
-static bool is_supervisor(pid_t pid)
+bool is_supervisor(pid_t pid)
 {
     for (struct execution *e = executions; e; e = e->next)
         if (e->supervisor == pid && e->control.fd >= 0) return true;
@@ -402,7 +406,7 @@ static void strays_fired(struct timer *t)
     kill_strays();
 }
 
-static void kill_strays(void)
+void kill_strays(void)
 {
     static struct timer again = {.fire = strays_fired};
     if (tree_signal_children(getpid(), SIGKILL, is_supervisor) > 0) timer_set(&again, now_ns() + 20 * MS);

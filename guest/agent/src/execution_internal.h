@@ -60,6 +60,10 @@ void consider_end(struct execution *e);
 void order(struct execution *e, enum order_kind kind, int signal_number);
 /* There may be old executions to forget at the end of this turn. */
 void tidy_later(void);
+/* True for a process of the agent's own that starts commands, whether it has one or waits. */
+bool is_supervisor(pid_t pid);
+/* A supervisor that is killed sets its tree free; it comes to the agent, which has no other child but supervisors. */
+void kill_strays(void);
 void close_watch(struct watch *w);
 bool outputs_open(const struct execution *e);
 void build_exit(const struct execution *e, struct builder *b);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,8 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
         p->launch.limit_count = 2;
     }
     p->launch.expendable = limits_have_memory();
+    uint64_t processors = fields_u64(defaults->boot, T_PROCESSORS, 0);
+    p->launch.processors = processors < CPU_SETSIZE ? (int)processors : 0;
     limits_of(&p->launch, defaults->boot);
     limits_of(&p->launch, request);
     p->launch.arguments = p->words;

@@ -28,6 +28,7 @@
 #include "loop.h"
 #include "operations.h"
 #include "path.h"
+#include "process_limit.h"
 #include "relay.h"
 #include "sandbox_limits.h"
 #include "seal.h"
@@ -278,6 +279,7 @@ int main(int count, char **words)
     find_events(&options);
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
                  fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
+    process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0));
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
     bool serving = options.stdio       ? serve_stdio()

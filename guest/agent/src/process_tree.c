@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROCESSES_MAX = 65536 };
+enum { PROCESSES_MAX = 65536, PARENT_FIELD = 4, THREADS_FIELD = 20 };
 
-struct process { pid_t pid, parent; bool ours; };
+struct process { pid_t pid, parent; int threads; bool ours; };
 
 /* Static, because a supervisor has no heap; each process that uses it has its own copy. */
 static struct process table[PROCESSES_MAX];
@@ -31,7 +31,7 @@ struct linux_dirent64 {
 };
 
 /* Reads the parent and state from /proc/PID/stat; the name in it may hold anything, so look behind its last ')'. */
-static bool read_stat(int proc_fd, const char *name, pid_t *parent, char *state)
+static bool read_stat(int proc_fd, const char *name, struct process *p, char *state)
 {
     char path[32];
     size_t length = strnlen(name, 16);
@@ -47,7 +47,9 @@ static bool read_stat(int proc_fd, const char *name, pid_t *parent, char *state)
     char *end = strrchr(text, ')');
     if (!end || end[1] != ' ' || !end[2]) return false;
     *state = end[2];
-    *parent = (pid_t)strtol(end + 3, NULL, 10);
+    p->parent = (pid_t)strtol(end + 3, &end, 10);
+    for (int field = PARENT_FIELD + 1; end && field < THREADS_FIELD; field++) end = strchr(end + 1, ' ');
+    p->threads = end ? (int)strtol(end, NULL, 10) : 1;
     return true;
 }
 
@@ -63,11 +65,11 @@ static int read_table(void)
             struct linux_dirent64 *entry = (struct linux_dirent64 *)(void *)(buffer + at);
             at += entry->d_reclen;
             if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || count == PROCESSES_MAX) continue;
-            pid_t parent;
+            struct process p = {.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
             char state;
-            if (!read_stat(proc_fd, entry->d_name, &parent, &state)) continue;
+            if (!read_stat(proc_fd, entry->d_name, &p, &state)) continue;
             if (state == 'Z' || state == 'X') continue;
-            table[count++] = (struct process){(pid_t)strtol(entry->d_name, NULL, 10), parent, false};
+            table[count++] = p;
         }
     }
     close(proc_fd);
@@ -101,11 +103,8 @@ static void sort_table(int count)
     }
 }
 
-int tree_signal(pid_t root, int signal_number)
+static void mark_beneath(pid_t root, int count)
 {
-    int count = read_table();
-    if (count < 0) return -1;
-    sort_table(count);
     bool changed = true;
     while (changed) {
         changed = false;
@@ -118,6 +117,14 @@ int tree_signal(pid_t root, int signal_number)
             }
         }
     }
+}
+
+int tree_signal(pid_t root, int signal_number)
+{
+    int count = read_table();
+    if (count < 0) return -1;
+    sort_table(count);
+    mark_beneath(root, count);
     int found = 0;
     for (int i = 0; i < count; i++)
         if (table[i].ours) {
@@ -139,6 +146,45 @@ int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid)
 }
 
 static atomic_int set_apart[TREE_APART_MAX];
+static int table_length;
+
+bool tree_read(void)
+{
+    table_length = read_table();
+    if (table_length >= 0) sort_table(table_length);
+    return table_length >= 0;
+}
+
+struct tree_size tree_size(pid_t root)
+{
+    struct tree_size size = {0, 0};
+    for (int i = 0; i < table_length; i++) table[i].ours = false;
+    mark_beneath(root, table_length);
+    for (int i = 0; i < table_length; i++)
+        if (table[i].ours) {
+            size.processes++;
+            size.threads += table[i].threads;
+        }
+    return size;
+}
+
+int tree_count_others(void)
+{
+    int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (proc_fd < 0) return 0;
+    int count = 0;
+    char buffer[8192];
+    long n;
+    while ((n = syscall(SYS_getdents64, proc_fd, buffer, sizeof buffer)) > 0)
+        for (long at = 0; at < n;) {
+            struct linux_dirent64 *entry = (struct linux_dirent64 *)(void *)(buffer + at);
+            at += entry->d_reclen;
+            count += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+        }
+    close(proc_fd);
+    for (int i = 0; i < TREE_APART_MAX; i++) count -= atomic_load(&set_apart[i]) != 0;
+    return count - 1;
+}
 
 void tree_set_apart(pid_t pid, bool apart)
 {

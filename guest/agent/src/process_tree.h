@@ -20,6 +20,15 @@ enum { TREE_APART_MAX = 4 };
 void tree_set_apart(pid_t pid, bool apart);
 bool tree_is_apart(pid_t pid);
 
+/* How many processes there are in our pid namespace but ourselves and those set apart; zombies are counted too. */
+int tree_count_others(void);
+
+/* Looks at all processes, for tree_size; false when /proc is not to be had. */
+bool tree_read(void);
+/* What is beneath `root`, itself not included, as tree_read saw it. */
+struct tree_size { int processes, threads; };
+struct tree_size tree_size(pid_t root);
+
 /* True when the kernel gives orphans to the nearest subreaper above them, so that they stay in their tree. */
 bool tree_keeps_orphans(void);
 

@@ -9,12 +9,13 @@
 
 #include "disk_budget.h"
 #include "loop.h"
+#include "process_limit.h"
 
 #define MS 1000000ull
 
 enum { LOOK_MS = 500, LOOK_MOST_MS = 10000, COST_FACTOR = 20 };
 
-static int memory_fd = -1, process_fd = -1;
+static int memory_fd = -1, thread_fd = -1;
 static atomic_ullong pause_ms = LOOK_MS;
 static atomic_bool filled;
 
@@ -35,8 +36,8 @@ static uint64_t number_after(int fd, const char *word)
 
 struct limit_counts limits_read(void)
 {
-    return (struct limit_counts){number_after(memory_fd, "oom_kill "), number_after(process_fd, "max "),
-                                 disk_refusals()};
+    return (struct limit_counts){number_after(memory_fd, "oom_kill "), process_limit_met(),
+                                 number_after(thread_fd, "max "), disk_refusals()};
 }
 
 bool limits_have_memory(void)
@@ -94,12 +95,12 @@ bool limits_disk_filled(void)
     return disk_limit() && atomic_exchange(&filled, false);
 }
 
-void limits_setup(int memory_events, int process_events, uint64_t disk, uint64_t since_ns)
+void limits_setup(int memory_events, int thread_events, uint64_t disk, uint64_t since_ns)
 {
     memory_fd = memory_events;
-    process_fd = process_events;
+    thread_fd = thread_events;
     if (memory_fd >= 0) fcntl(memory_fd, F_SETFD, FD_CLOEXEC);
-    if (process_fd >= 0) fcntl(process_fd, F_SETFD, FD_CLOEXEC);
+    if (thread_fd >= 0) fcntl(thread_fd, F_SETFD, FD_CLOEXEC);
     if (!disk) return;
     pthread_t thread;
     pthread_attr_t small;

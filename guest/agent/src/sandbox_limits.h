@@ -11,13 +11,13 @@
 #include "wire.h"
 
 /* How often each limit was met so far. */
-struct limit_counts { uint64_t memory, processes, disk; };
+struct limit_counts { uint64_t memory, processes, threads, disk; };
 
 /*
- * Descriptors of memory.oom_control or memory.events and of pids.events, -1 for none; `disk` bytes, 0 for no limit;
+ * Descriptors of memory.oom_control or memory.events and of pids.events, which counts threads, -1 for none; `disk` bytes, 0 for no limit;
  * `since_ns` as disk_set_limit has it.
  */
-void limits_setup(int memory_events, int process_events, uint64_t disk, uint64_t since_ns);
+void limits_setup(int memory_events, int thread_events, uint64_t disk, uint64_t since_ns);
 struct limit_counts limits_read(void);
 /* True when commands must be more likely to be killed for memory than the agent. */
 bool limits_have_memory(void);

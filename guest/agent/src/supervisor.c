@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,25 @@ static void become_expendable(void)
     close(fd);
 }
 
+/*
+ * Keeps to as many processors as the sandbox may use, for programs that ask how many there are: from the one we are on,
+ * which the kernel chose because it was free. A command that knows better may choose others; the quota stays.
+ */
+static void keep_to_processors(int count)
+{
+    unsigned here = 0;
+    cpu_set_t allowed, chosen;
+    CPU_ZERO(&allowed);
+    CPU_ZERO(&chosen);
+    if (syscall(SYS_sched_getaffinity, 0, sizeof allowed, &allowed) < 0 || CPU_COUNT(&allowed) <= count) return;
+    syscall(SYS_getcpu, &here, NULL, NULL);
+    for (unsigned i = 0; i < CPU_SETSIZE && CPU_COUNT(&chosen) < count; i++) {
+        unsigned cpu = (here + i) % CPU_SETSIZE;
+        if (CPU_ISSET(cpu, &allowed)) CPU_SET(cpu, &chosen);
+    }
+    syscall(SYS_sched_setaffinity, 0, sizeof chosen, &chosen);
+}
+
 static _Noreturn void become_command(const struct launch *l)
 {
     setsid();
@@ -150,6 +170,7 @@ static _Noreturn void become_command(const struct launch *l)
     for (int i = 0; i < l->limit_count; i++)
         if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) give_up(STAGE_LIMIT);
     if (l->expendable) become_expendable();
+    if (l->processors) keep_to_processors(l->processors);
     if (l->user) become(l->user);
     if (chdir(l->cwd) != 0) give_up(STAGE_CWD);
 

@@ -28,6 +28,7 @@ struct launch {
     struct { int resource; struct rlimit limit; } limits[LAUNCH_LIMITS_MAX];
     int limit_count;
     const char *mark;                 /* in `environment`, where orphans can only be found by it; NULL elsewhere */
+    int processors;                   /* how many to run on; 0 for all the agent may */
     bool expendable;                  /* killed for memory before anything else of the sandbox */
 };
 

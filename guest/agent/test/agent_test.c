@@ -10,6 +10,7 @@ static void run_all(void)
     files_tests();
     supervisors_tests();
     life_tests();
+    limit_tests();
 }
 
 int main(void)

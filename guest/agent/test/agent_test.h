@@ -21,6 +21,7 @@ void streams_tests(void);
 void files_tests(void);
 void supervisors_tests(void);
 void life_tests(void);
+void limit_tests(void);
 void container_tests(void);
 
 #endif

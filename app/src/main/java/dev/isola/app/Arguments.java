@@ -134,6 +134,16 @@ final class Arguments {
     }
   }
 
+  /** Reads how many of something there may be. */
+  static int whole(String option, String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw new UsageException(
+          option + " '" + text + "' is not a whole number", "write it like 100");
+    }
+  }
+
   /** Reads a number of bytes: {@code 500M}, {@code 20G}, plain bytes. */
   static long size(String option, String text) {
     int unit = "KMGT".indexOf(text.isEmpty() ? ' ' : text.charAt(text.length() - 1));

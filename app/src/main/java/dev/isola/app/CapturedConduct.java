@@ -49,6 +49,7 @@ final class CapturedConduct implements Conduct {
     json.put("stderrTruncated", result.stderr().truncated());
     json.put("durationMs", result.duration().toMillis());
     json.put("timedOut", result.timedOut());
+    json.put("limitsMet", result.limitsMet().stream().map(ProviderReport::word).sorted().toList());
     return json;
   }
 

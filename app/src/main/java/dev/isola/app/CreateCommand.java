@@ -78,6 +78,18 @@ final class CreateCommand extends RemoteCommand {
   private @Nullable String disk;
 
   @Option(
+      names = "--processes",
+      paramLabel = "N",
+      description = "How many processes commands may start.")
+  private @Nullable String processes;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "How many threads all processes may have together.")
+  private @Nullable String threads;
+
+  @Option(
       names = "--network",
       paramLabel = "MODE",
       completionCandidates = RunOptions.Networks.class,
@@ -150,6 +162,12 @@ final class CreateCommand extends RemoteCommand {
     }
     if (disk != null) {
       spec.diskMb(Arguments.count("--disk", disk, "megabytes"));
+    }
+    if (processes != null) {
+      spec.processes(Arguments.whole("--processes", processes));
+    }
+    if (threads != null) {
+      spec.threads(Arguments.whole("--threads", threads));
     }
     if (network != null) {
       spec.network(network);

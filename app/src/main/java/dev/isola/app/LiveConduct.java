@@ -6,8 +6,10 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
+import dev.isola.spi.spec.LimitKind;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Set;
 
 /** Passes stdin, stdout, stderr and the exit code through, bytes untouched, as they come. */
 final class LiveConduct implements Conduct {
@@ -21,7 +23,12 @@ final class LiveConduct implements Conduct {
   public int run(Sandbox sandbox, Command command) {
     try (Execution execution = sandbox.start(command.withStdin())) {
       StdinPump.start(host.in(), execution);
-      return copyOutput(host, execution) ? end(host, execution.await()) : ExitCodes.OUTPUT_CLOSED;
+      if (!copyOutput(host, execution)) {
+        return ExitCodes.OUTPUT_CLOSED;
+      }
+      Exit exit = execution.await();
+      sayLimits(host, exit, execution.limitsMet());
+      return end(host, exit);
     }
   }
 
@@ -42,6 +49,22 @@ final class LiveConduct implements Conduct {
     } catch (IOException closed) {
       execution.kill();
       return false;
+    }
+  }
+
+  /** Names the limits that a command which failed has met; the end says so of memory and time. */
+  private static void sayLimits(Host host, Exit exit, Set<LimitKind> met) {
+    if (exit.shellCode() == ExitCodes.OK) {
+      return;
+    }
+    for (LimitKind kind : met) {
+      switch (kind) {
+        case PROCESSES ->
+            ErrorReport.line(host, "the limit of processes was met; raise --processes");
+        case THREADS -> ErrorReport.line(host, "the limit of threads was met; raise --threads");
+        case DISK -> ErrorReport.line(host, "the limit of the disk was met");
+        case CPU, MEMORY, FILE_DESCRIPTORS, BANDWIDTH, TIMEOUT -> {}
+      }
     }
   }
 

@@ -88,7 +88,7 @@ final class Machine {
   static Fact limits(ControlGroups groups) {
     List<String> can = new ArrayList<>();
     List<String> cannot = new ArrayList<>();
-    for (LimitKind kind : List.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.PROCESSES)) {
+    for (LimitKind kind : List.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.THREADS)) {
       (groups.enforceable().contains(kind) ? can : cannot).add(ProviderReport.word(kind));
     }
     if (cannot.isEmpty()) {

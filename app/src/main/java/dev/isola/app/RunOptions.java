@@ -80,6 +80,18 @@ final class RunOptions {
   @Nullable String memory;
 
   @Option(
+      names = "--processes",
+      paramLabel = "N",
+      description = "How many processes the command may start. Default: 100.")
+  @Nullable String processes;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "How many threads all processes may have together. Default: 1024.")
+  @Nullable String threads;
+
+  @Option(
       names = "--timeout",
       paramLabel = "TIME",
       description = "Kill the command after this time: 30s, 5m, 1h30m, 500ms.")
@@ -155,7 +167,6 @@ final class RunOptions {
             id,
             Optional.ofNullable(image),
             Map.of(),
-            Map.of(),
             Optional.empty(),
             Optional.ofNullable(user),
             folder,
@@ -189,6 +200,12 @@ final class RunOptions {
     if (memory != null) {
       limits = limits.withMemoryMb(Arguments.count("--memory", memory, "megabytes"));
     }
+    if (processes != null) {
+      limits = limits.withProcesses(Arguments.whole("--processes", processes));
+    }
+    if (threads != null) {
+      limits = limits.withThreads(Arguments.whole("--threads", threads));
+    }
     return limits;
   }
 
@@ -220,6 +237,8 @@ final class RunOptions {
       case "volumes" -> "--mount";
       case "limits.cpu" -> "--cpu";
       case "limits.memoryMb" -> "--memory";
+      case "limits.processes" -> "--processes";
+      case "limits.threads" -> "--threads";
       case "ttl" -> "--timeout";
       default -> field;
     };

@@ -45,7 +45,7 @@ class MachineTest {
         .isEqualTo(
             Fact.bad(
                 "limits",
-                "none of memory, cpu, processes",
+                "none of memory, cpu, threads",
                 "mount the cgroup file system at /sys/fs/cgroup"));
     assertThat(Machine.freezing(none).good()).isFalse();
   }

@@ -97,11 +97,6 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("env", name, value);
     }
 
-    /** A variable of every command whose value no answer of the server has. */
-    public Builder secretEnv(String name, String value) {
-      return within("secretEnv", name, value);
-    }
-
     public Builder cwd(String folder) {
       return set("cwd", folder);
     }
@@ -159,8 +154,14 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("resources", "disk", megabytes);
     }
 
+    /** How many processes commands may start, however many threads each has. */
     public Builder processes(int count) {
       return within("resources", "processes", count);
+    }
+
+    /** How many threads all processes may have together. */
+    public Builder threads(int count) {
+      return within("resources", "threads", count);
     }
 
     /** none, bridge or host. */

@@ -11,13 +11,14 @@ import dev.isola.conformance.check.ForkingChecks;
 import dev.isola.conformance.check.HonestyChecks;
 import dev.isola.conformance.check.IdempotencyChecks;
 import dev.isola.conformance.check.LifecycleChecks;
+import dev.isola.conformance.check.LimitViewChecks;
 import dev.isola.conformance.check.LimitsChecks;
 import dev.isola.conformance.check.OutputChecks;
 import dev.isola.conformance.check.PausingChecks;
+import dev.isola.conformance.check.ProcessLimitChecks;
 import dev.isola.conformance.check.PtyChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
-import dev.isola.conformance.check.SecretEnvChecks;
 import dev.isola.conformance.check.SnapshotsChecks;
 import dev.isola.conformance.check.StreamsChecks;
 import dev.isola.conformance.check.TimeoutChecks;
@@ -33,7 +34,6 @@ final class CheckClasses {
     return List.of(
         new LifecycleChecks(),
         new ExecChecks(),
-        new SecretEnvChecks(),
         new TimeoutChecks(),
         new OutputChecks(),
         new FilesChecks(),
@@ -48,6 +48,8 @@ final class CheckClasses {
         new ConcurrencyChecks(),
         new HonestyChecks(),
         new LimitsChecks(),
+        new ProcessLimitChecks(),
+        new LimitViewChecks(),
         new PausingChecks(),
         new SnapshotsChecks(),
         new ForkingChecks(),

@@ -42,7 +42,6 @@ public final class Creator {
   private final Ender ender;
   private final Living living;
   private final EventLog events;
-  private final Secrets secrets;
   private final InstantSource clock;
 
   public Creator(
@@ -53,7 +52,6 @@ public final class Creator {
       Ender ender,
       Living living,
       EventLog events,
-      Secrets secrets,
       InstantSource clock) {
     this.choosing = choosing;
     this.admission = admission;
@@ -62,7 +60,6 @@ public final class Creator {
     this.ender = ender;
     this.living = living;
     this.events = events;
-    this.secrets = secrets;
     this.clock = clock;
   }
 
@@ -138,7 +135,6 @@ public final class Creator {
 
   private Delivery make(Making making, Selection selection) {
     try {
-      secrets.put(making.spec().id(), making.spec().secretEnv());
       Placement placement = choosing.place(selection, making::at);
       Failpoint.CREATE_MADE.reach();
       SandboxEntry.Builder running =

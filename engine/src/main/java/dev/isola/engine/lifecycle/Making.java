@@ -31,10 +31,6 @@ final class Making {
     this.images = images;
   }
 
-  SandboxSpec spec() {
-    return spec;
-  }
-
   SandboxEntry entry() {
     return entry;
   }

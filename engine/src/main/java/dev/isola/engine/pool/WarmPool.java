@@ -96,8 +96,7 @@ public final class WarmPool implements Warm {
   @Override
   public Optional<Book.Opened> claim(Order order, Selection selection) {
     Optional<ProviderInfo> best = selection.best();
-    boolean secret = !order.request().spec().secretEnv().isEmpty(); // which no other one has
-    if (wanted.isEmpty() || best.isEmpty() || secret) {
+    if (wanted.isEmpty() || best.isEmpty()) {
       return Optional.empty();
     }
     String hash = SpecText.hash(order.request().spec());

@@ -209,6 +209,21 @@ public final class BootRecord {
       return this;
     }
 
+    /** Sets how many processes commands may start, for an agent that has a pid namespace. */
+    public Builder processes(int count) {
+      fields.add(Tag.PROCESS_LIMIT, count);
+      return this;
+    }
+
+    /**
+     * Sets how many processors a command runs on, of those the agent may use: the number that
+     * programs find when they ask how many there are.
+     */
+    public Builder processors(int count) {
+      fields.add(Tag.PROCESSORS, count);
+      return this;
+    }
+
     /** Sets a file that the agent holds an exclusive {@code flock} on while it lives. */
     public Builder lock(Path file) {
       fields.add(Tag.LOCK, file.toString());

@@ -88,13 +88,6 @@ final class Shapes {
     properties.put("id", Map.of("type", "string", "pattern", "^[a-z0-9]{1,32}$"));
     properties.put("image", text);
     properties.put("env", texts);
-    properties.put(
-        "secretEnv",
-        Map.of(
-            "description",
-            "variables whose values no answer has; answers have a list of their names",
-            "oneOf",
-            List.of(texts, Map.of("type", "array", "items", text))));
     properties.put("cwd", text);
     properties.put("user", text);
     properties.put("workspacePath", Map.of("type", "string", "description", "needs scope admin"));
@@ -111,7 +104,7 @@ final class Shapes {
         Map.of("type", "string", "enum", List.of("destroy", "pause", "stop", "snapshot"));
     properties.put("whenIdle", over);
     properties.put("whenExpired", over);
-    properties.put("resources", object);
+    properties.put("resources", resources());
     properties.put("network", object);
     properties.put("containerType", text);
     properties.put("gpus", number);
@@ -120,5 +113,32 @@ final class Shapes {
     schema.put("type", "object");
     schema.put("properties", properties);
     return schema;
+  }
+
+  private static Map<String, Object> resources() {
+    Map<String, Object> properties = new LinkedHashMap<>();
+    properties.put("cpu", limit("number", "cores, fractions allowed"));
+    properties.put("memory", limit("integer", "MB"));
+    properties.put("disk", limit("integer", "MB"));
+    properties.put("fileDescriptors", limit("integer", "of one process"));
+    properties.put(
+        "processes", limit("integer", "that commands start, however many threads each has"));
+    properties.put("threads", limit("integer", "of all processes together"));
+    properties.put("networkBandwidth", limit("integer", "Mbit/s"));
+    properties.put("timeoutSeconds", limit("number", "of a command without one of its own"));
+    properties.put(
+        "required",
+        Map.of(
+            "type",
+            "array",
+            "items",
+            Map.of("type", "string"),
+            "description",
+            "limits without which no sandbox shall be made"));
+    return Map.of("type", "object", "properties", properties);
+  }
+
+  private static Map<String, Object> limit(String type, String description) {
+    return Map.of("type", type, "description", description);
   }
 }

@@ -7,6 +7,8 @@ public enum LimitKind {
   DISK,
   FILE_DESCRIPTORS,
   PROCESSES,
+  /** Of all processes together. */
+  THREADS,
   BANDWIDTH,
   /** The default timeout of commands. */
   TIMEOUT

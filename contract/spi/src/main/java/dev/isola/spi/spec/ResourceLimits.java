@@ -8,6 +8,9 @@ import java.util.Set;
  * The resources a sandbox may use.
  *
  * @param cpu cores, fractions allowed
+ * @param processes those that its commands start, however many threads each has; the first process
+ *     of an execution is not counted
+ * @param threads of all its processes together, the first one of each process included
  * @param timeout how long a command without a timeout of its own may run
  * @param required those without which the sandbox shall not be made: a provider that does not
  *     enforce one of them refuses
@@ -18,15 +21,19 @@ public record ResourceLimits(
     long diskMb,
     int fileDescriptors,
     int processes,
+    int threads,
     int bandwidthMbps,
     Optional<Duration> timeout,
     Set<LimitKind> required) {
+
+  /** The ceiling of threads where a spec names none, unless it allows more processes. */
+  public static final int DEFAULT_THREADS = 1024;
 
   public ResourceLimits {
     required = Set.copyOf(required);
   }
 
-  /** Limits of which none is required. */
+  /** Limits of which none is required, with the default ceiling of threads. */
   public ResourceLimits(
       double cpu,
       long memoryMb,
@@ -35,35 +42,87 @@ public record ResourceLimits(
       int processes,
       int bandwidthMbps,
       Optional<Duration> timeout) {
-    this(cpu, memoryMb, diskMb, fileDescriptors, processes, bandwidthMbps, timeout, Set.of());
+    this(
+        cpu,
+        memoryMb,
+        diskMb,
+        fileDescriptors,
+        processes,
+        threadsFor(processes),
+        bandwidthMbps,
+        timeout,
+        Set.of());
   }
 
   public static final ResourceLimits DEFAULT =
       new ResourceLimits(1, 1024, 10_240, 1024, 100, 100, Optional.empty());
 
+  /** Returns the ceiling of threads of a spec that names only its processes. */
+  public static int threadsFor(int processes) {
+    return Math.max(DEFAULT_THREADS, processes);
+  }
+
   public ResourceLimits withCpu(double cores) {
     return new ResourceLimits(
-        cores, memoryMb, diskMb, fileDescriptors, processes, bandwidthMbps, timeout, required);
+        cores,
+        memoryMb,
+        diskMb,
+        fileDescriptors,
+        processes,
+        threads,
+        bandwidthMbps,
+        timeout,
+        required);
   }
 
   public ResourceLimits withMemoryMb(long megabytes) {
     return new ResourceLimits(
-        cpu, megabytes, diskMb, fileDescriptors, processes, bandwidthMbps, timeout, required);
+        cpu,
+        megabytes,
+        diskMb,
+        fileDescriptors,
+        processes,
+        threads,
+        bandwidthMbps,
+        timeout,
+        required);
   }
 
   public ResourceLimits withDiskMb(long megabytes) {
     return new ResourceLimits(
-        cpu, memoryMb, megabytes, fileDescriptors, processes, bandwidthMbps, timeout, required);
+        cpu,
+        memoryMb,
+        megabytes,
+        fileDescriptors,
+        processes,
+        threads,
+        bandwidthMbps,
+        timeout,
+        required);
   }
 
   public ResourceLimits withFileDescriptors(int count) {
     return new ResourceLimits(
-        cpu, memoryMb, diskMb, count, processes, bandwidthMbps, timeout, required);
+        cpu, memoryMb, diskMb, count, processes, threads, bandwidthMbps, timeout, required);
   }
 
+  /** Returns these limits with other processes, and with as many threads at least. */
   public ResourceLimits withProcesses(int count) {
     return new ResourceLimits(
-        cpu, memoryMb, diskMb, fileDescriptors, count, bandwidthMbps, timeout, required);
+        cpu,
+        memoryMb,
+        diskMb,
+        fileDescriptors,
+        count,
+        Math.max(threads, count),
+        bandwidthMbps,
+        timeout,
+        required);
+  }
+
+  public ResourceLimits withThreads(int count) {
+    return new ResourceLimits(
+        cpu, memoryMb, diskMb, fileDescriptors, processes, count, bandwidthMbps, timeout, required);
   }
 
   public ResourceLimits withTimeout(Duration limit) {
@@ -73,6 +132,7 @@ public record ResourceLimits(
         diskMb,
         fileDescriptors,
         processes,
+        threads,
         bandwidthMbps,
         Optional.of(limit),
         required);
@@ -80,6 +140,14 @@ public record ResourceLimits(
 
   public ResourceLimits withRequired(LimitKind... kinds) {
     return new ResourceLimits(
-        cpu, memoryMb, diskMb, fileDescriptors, processes, bandwidthMbps, timeout, Set.of(kinds));
+        cpu,
+        memoryMb,
+        diskMb,
+        fileDescriptors,
+        processes,
+        threads,
+        bandwidthMbps,
+        timeout,
+        Set.of(kinds));
   }
 }

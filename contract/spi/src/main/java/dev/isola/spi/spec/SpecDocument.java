@@ -5,7 +5,6 @@ import static java.util.Map.entry;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
@@ -37,7 +36,6 @@ import org.jspecify.annotations.Nullable;
  *   "id": "box1",                          // or runtimeId; a fresh one when absent
  *   "image": "python:3.14",
  *   "env": {"LANG": "C.UTF-8"},
- *   "secretEnv": {"API_KEY": "..."},       // write-only: is never written back
  *   "cwd": "/workspace/app",
  *   "user": "agent",
  *   "workspacePath": "/srv/project",
@@ -53,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  *   "whenIdle": "destroy",                 // or pause, stop, snapshot: the next request wakes it
  *   "whenExpired": "destroy",              // or the same; resume wakes it, with autoResume a request
  *   "resources": {"cpu": 0.5, "memory": 1024, "disk": 10240, "fileDescriptors": 1024, "processes": 100,
- *                 "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
+ *                 "threads": 1024, "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
  *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000]},
  *   "containerType": "agent_workspace",    // or container_type
  *   "gpus": 0,
@@ -77,6 +75,7 @@ public final class SpecDocument {
           entry("limits.diskMb", "resources.disk"),
           entry("limits.fileDescriptors", "resources.fileDescriptors"),
           entry("limits.processes", "resources.processes"),
+          entry("limits.threads", "resources.threads"),
           entry("limits.bandwidthMbps", "resources.networkBandwidth"),
           entry("limits.timeout", "resources.timeoutSeconds"),
           entry("limits.required", "resources.required"));
@@ -86,7 +85,6 @@ public final class SpecDocument {
       Stream.of(
               "id",
               "runtimeId",
-              "secretEnv",
               "cwd",
               "volumes",
               "seedFiles",
@@ -144,8 +142,7 @@ public final class SpecDocument {
 
   /**
    * Writes {@code spec} as a document of the current version, with its defaults spelled out, so
-   * that a stored one keeps its meaning. {@link #fromMap} reads it back as an equal spec, but for
-   * {@code secretEnv}, which is left out: a document may be stored and shown.
+   * that a stored one keeps its meaning. {@link #fromMap} reads it back as an equal spec.
    */
   public static Map<String, Object> toMap(SandboxSpec spec) {
     return SpecDocumentWriter.write(spec);
@@ -193,8 +190,6 @@ public final class SpecDocument {
         SandboxSpec.builder(in.field(this::asId, "id", "runtimeId").orElseGet(freshId));
     in.field(in::asText, "image").ifPresent(spec::image);
     spec.env(in.entries(in::asText, "env"));
-    in.entries(in::asText, "secretEnv")
-        .forEach((name, value) -> spec.secretEnv(name, Secret.of(value)));
     in.field(in::asText, "cwd").ifPresent(spec::cwd);
     in.field(in::asText, "user").ifPresent(spec::user);
     in.field(this::asPath, "workspacePath").ifPresent(spec::workspacePath);
@@ -323,13 +318,17 @@ public final class SpecDocument {
 
   private static ResourceLimits limits(DocumentReader resources) {
     ResourceLimits defaults = ResourceLimits.DEFAULT;
+    int processes = resources.field(resources::asInt, "processes").orElse(defaults.processes());
     ResourceLimits limits =
         new ResourceLimits(
             resources.field(resources::asDecimal, "cpu").orElse(defaults.cpu()),
             resources.field(resources::asLong, "memory").orElse(defaults.memoryMb()),
             resources.field(resources::asLong, "disk").orElse(defaults.diskMb()),
             resources.field(resources::asInt, "fileDescriptors").orElse(defaults.fileDescriptors()),
-            resources.field(resources::asInt, "processes").orElse(defaults.processes()),
+            processes,
+            resources
+                .field(resources::asInt, "threads")
+                .orElse(ResourceLimits.threadsFor(processes)),
             resources.field(resources::asInt, "networkBandwidth").orElse(defaults.bandwidthMbps()),
             resources.field(resources::asSeconds, "timeoutSeconds"),
             Set.copyOf(resources.list(resources.asOneOf(LimitKind.class), "required")));

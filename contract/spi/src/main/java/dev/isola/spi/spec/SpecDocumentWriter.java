@@ -101,6 +101,7 @@ final class SpecDocumentWriter {
     document.put("disk", limits.diskMb());
     document.put("fileDescriptors", limits.fileDescriptors());
     document.put("processes", limits.processes());
+    document.put("threads", limits.threads());
     document.put("networkBandwidth", limits.bandwidthMbps());
     limits.timeout().ifPresent(limit -> document.put("timeoutSeconds", count(limit, SECOND)));
     if (!limits.required().isEmpty()) {

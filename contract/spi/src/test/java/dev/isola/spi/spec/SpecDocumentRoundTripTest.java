@@ -130,6 +130,7 @@ class SpecDocumentRoundTripTest {
           any.between(1, 1L << 30),
           any.between(16, 1 << 20),
           any.between(1, 1 << 22),
+          any.between(1, 1 << 22),
           any.between(1, 1 << 20),
           any.optional(() -> duration(1)),
           Set.copyOf(any.list(0, 3, () -> any.oneOf(LimitKind.values()))));

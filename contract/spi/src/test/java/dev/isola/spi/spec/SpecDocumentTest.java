@@ -42,32 +42,6 @@ class SpecDocumentTest {
   }
 
   @Test
-  void secretVariablesAreReadAndNeverWritten() {
-    SandboxSpec spec =
-        read(Map.of("env", Map.of("A", "1"), "secretEnv", Map.of("KEY", "planted-value")));
-    assertThat(spec.environment()).containsEntry("A", "1").containsEntry("KEY", "planted-value");
-    assertThat(spec.env()).containsOnlyKeys("A");
-    assertThat(spec.toBuilder().build()).isEqualTo(spec);
-    assertThat(spec.toString()).contains("KEY").doesNotContain("planted-value");
-    assertThat(SpecDocument.toMap(spec).toString()).doesNotContain("planted-value", "KEY");
-  }
-
-  @Test
-  void wrongSecretVariablesAreNamedWithoutTheirValues() {
-    for (Map<String, Object> wrong :
-        List.<Map<String, Object>>of(
-            Map.of("secretEnv", List.of("KEY")),
-            Map.of("secretEnv", Map.of("KEY", "planted\0value")),
-            Map.of("secretEnv", Map.of("NOT A NAME", "planted-value")),
-            Map.of("env", Map.of("KEY", "1"), "secretEnv", Map.of("KEY", "planted-value")))) {
-      assertThatExceptionOfType(InvalidRequest.class)
-          .isThrownBy(() -> read(wrong))
-          .withMessageContaining("secretEnv")
-          .satisfies(e -> assertThat(e.toString()).doesNotContain("planted"));
-    }
-  }
-
-  @Test
   void everyFieldIsRead() {
     SandboxSpec spec =
         read(
@@ -125,6 +99,7 @@ class SpecDocumentTest {
                     "disk", 512,
                     "fileDescriptors", 64,
                     "processes", 10,
+                    "threads", 200,
                     "networkBandwidth", 20,
                     "timeoutSeconds", 30),
                 "network",
@@ -174,7 +149,15 @@ class SpecDocumentTest {
                 .whenExpired(WhenOver.SNAPSHOT)
                 .limits(
                     new ResourceLimits(
-                        0.5, 256, 512, 64, 10, 20, Optional.of(Duration.ofSeconds(30))))
+                        0.5,
+                        256,
+                        512,
+                        64,
+                        10,
+                        200,
+                        20,
+                        Optional.of(Duration.ofSeconds(30)),
+                        Set.of()))
                 .network(
                     new Network(
                         Optional.of(NetworkMode.BRIDGE),
@@ -512,8 +495,21 @@ class SpecDocumentTest {
                 1024,
                 "processes",
                 100,
+                "threads",
+                1024,
                 "networkBandwidth",
                 100));
+  }
+
+  @Test
+  void threadsAreNeverFewerThanProcessesUnlessTheSpecSaysSo() {
+    assertThat(limits(Map.of("processes", 3000)).threads()).isEqualTo(3000);
+    assertThat(limits(Map.of("processes", 3)).threads()).isEqualTo(1024);
+    assertThat(limits(Map.of("processes", 3000, "threads", 50)).threads()).isEqualTo(50);
+  }
+
+  private static ResourceLimits limits(Map<String, Object> resources) {
+    return SpecDocument.fromMap(Map.of("resources", resources), () -> FRESH).limits();
   }
 
   @Test

@@ -70,6 +70,7 @@ class SpecValidationTest {
         valid("fewest descriptors", b -> b.limits(LIMITS.withFileDescriptors(16))),
         valid("most descriptors", b -> b.limits(LIMITS.withFileDescriptors(1 << 20))),
         valid("one process", b -> b.limits(LIMITS.withProcesses(1))),
+        valid("one thread", b -> b.limits(LIMITS.withThreads(1))),
         valid("most processes", b -> b.limits(LIMITS.withProcesses(1 << 22))),
         valid("least bandwidth", b -> b.limits(bandwidth(1))),
         valid("most bandwidth", b -> b.limits(bandwidth(1 << 20))),
@@ -192,7 +193,12 @@ class SpecValidationTest {
             "1048576",
             b -> b.limits(LIMITS.withFileDescriptors((1 << 20) + 1))),
         invalid("limits.processes", "must be 1 to", b -> b.limits(LIMITS.withProcesses(0))),
-        invalid("limits.processes", "4194304", b -> b.limits(LIMITS.withProcesses((1 << 22) + 1))),
+        invalid(
+            "limits.processes",
+            "4194304",
+            b -> b.limits(LIMITS.withThreads(4).withProcesses((1 << 22) + 1).withThreads(4))),
+        invalid("limits.threads", "must be 1 to", b -> b.limits(LIMITS.withThreads(0))),
+        invalid("limits.threads", "4194304", b -> b.limits(LIMITS.withThreads((1 << 22) + 1))),
         invalid("limits.bandwidthMbps", "must be 1 to", b -> b.limits(bandwidth(0))),
         invalid("limits.bandwidthMbps", "1048576", b -> b.limits(bandwidth((1 << 20) + 1))),
         invalid(

@@ -9,7 +9,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -21,6 +23,13 @@ import java.util.Set;
  * make the groups; all calls may be repeated, and run beside each other.
  */
 public final class ControlGroup {
+  /**
+   * How many threads a group allows beyond what the spec does, for the agent and its supervisors.
+   * Commands may take them too, and then the agent ends the execution that has most.
+   */
+  public static final int AGENT_THREADS = 64;
+
+  private static final String VIEW = "/sys/fs/cgroup";
   private static final Duration KILLING = Duration.ofSeconds(10);
   private static final Duration FREEZING = Duration.ofMillis(200);
 
@@ -51,6 +60,9 @@ public final class ControlGroup {
           made.add(group);
         } catch (FileAlreadyExistsException e) {
           // Made before, by us or another.
+        }
+        if (!Cpuset.inherit(place.hierarchy(), place.parent(), group)) {
+          throw new IOException(group + " cannot be given the processors of " + place.parent());
         }
         for (LimitKind kind : place.limits()) {
           limit(place, group, kind, limits);
@@ -95,6 +107,41 @@ public final class ControlGroup {
    */
   public List<Path> joinFiles() {
     return folders().paths().stream().map(path -> path.resolve("cgroup.procs")).toList();
+  }
+
+  /**
+   * Returns where the sandbox is to see its groups, as runtimes look for them to size themselves:
+   * the path inside, and the folder on this machine. Empty before {@link #make}.
+   */
+  public Map<String, Path> views() {
+    Map<String, Path> views = new LinkedHashMap<>();
+    boolean mixed = machine.places().stream().anyMatch(place -> !place.hierarchy().unified());
+    for (Place place : machine.places()) {
+      Path group = place.parent().resolve(name);
+      String mount = place.hierarchy().mount().getFileName().toString();
+      if (Files.isDirectory(group)) {
+        views.put(mixed ? VIEW + "/" + mount : VIEW, group);
+      }
+    }
+    return views;
+  }
+
+  /**
+   * Returns the links beside {@link #views()}: controllers that are mounted together are looked for
+   * by the name of each.
+   */
+  public Map<String, String> viewLinks() {
+    Map<String, String> links = new LinkedHashMap<>();
+    for (Place place : machine.places()) {
+      Hierarchy hierarchy = place.hierarchy();
+      String mount = hierarchy.mount().getFileName().toString();
+      for (String controller : hierarchy.controllers()) {
+        if (!hierarchy.unified() && !controller.equals(mount) && !controller.contains("=")) {
+          links.put(VIEW + "/" + controller, mount);
+        }
+      }
+    }
+    return links;
   }
 
   /** Returns the file whose line {@code oom_kill N} counts those killed for lack of memory. */

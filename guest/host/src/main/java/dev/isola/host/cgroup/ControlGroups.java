@@ -110,8 +110,8 @@ public final class ControlGroups {
   }
 
   /**
-   * Returns those of memory, processor and processes that can be limited here by this user. The
-   * first call tries it with a group of its own, which is gone afterwards.
+   * Returns those of memory, processor and threads that can be limited here by this user. The first
+   * call tries it with a group of its own, which is gone afterwards.
    */
   public Set<LimitKind> enforceable() {
     Set<LimitKind> limits = EnumSet.noneOf(LimitKind.class);

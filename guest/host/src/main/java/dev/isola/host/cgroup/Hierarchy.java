@@ -29,7 +29,16 @@ record Hierarchy(boolean unified, Path mount, Path own, Set<String> controllers)
         || has("cpu")
         || has("cpuacct")
         || has("pids")
+        || has("cpuset")
         || has("freezer");
+  }
+
+  /**
+   * Returns whether a runtime in the sandbox looks for it: the JDK reads no limit of version 1
+   * unless it finds the groups of all these controllers.
+   */
+  boolean shown() {
+    return !unified && (has("memory") || has("cpu") || has("cpuset") || has("cpuacct"));
   }
 
   /**

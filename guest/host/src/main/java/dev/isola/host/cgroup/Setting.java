@@ -28,8 +28,8 @@ record Setting(String file, String value, boolean optional) {
     return switch (kind) {
       case MEMORY -> "memory";
       case CPU -> "cpu";
-      case PROCESSES -> "pids";
-      case DISK, FILE_DESCRIPTORS, BANDWIDTH, TIMEOUT ->
+      case THREADS -> "pids";
+      case DISK, FILE_DESCRIPTORS, PROCESSES, BANDWIDTH, TIMEOUT ->
           throw new IllegalArgumentException("control groups do not limit " + kind);
     };
   }
@@ -44,8 +44,9 @@ record Setting(String file, String value, boolean optional) {
             ? List.of(new Setting("cpu.max", quota + " " + PERIOD_MICROS, false))
             : oldCpu(Math.min(quota, allowed(hierarchy.mount(), parent)));
       }
-      case PROCESSES -> List.of(new Setting("pids.max", limits.processes(), false));
-      case DISK, FILE_DESCRIPTORS, BANDWIDTH, TIMEOUT ->
+      case THREADS ->
+          List.of(new Setting("pids.max", limits.threads() + ControlGroup.AGENT_THREADS, false));
+      case DISK, FILE_DESCRIPTORS, PROCESSES, BANDWIDTH, TIMEOUT ->
           throw new IllegalArgumentException("control groups do not limit " + kind);
     };
   }

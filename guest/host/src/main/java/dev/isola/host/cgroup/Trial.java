@@ -18,9 +18,9 @@ import java.util.Set;
  * enough.
  */
 final class Trial {
-  static final Set<LimitKind> KINDS = Set.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.PROCESSES);
+  static final Set<LimitKind> KINDS = Set.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.THREADS);
   private static final ResourceLimits LIMITS =
-      ResourceLimits.DEFAULT.withCpu(0.01).withMemoryMb(16).withProcesses(16);
+      ResourceLimits.DEFAULT.withCpu(0.01).withMemoryMb(16).withThreads(16);
 
   private static final String PREFIX = "isola-trial-";
 
@@ -48,6 +48,7 @@ final class Trial {
       boolean limits = hierarchy.has("memory") || hierarchy.has("cpu") || hierarchy.has("pids");
       if (!hierarchy.unified()
           && (limits
+              || hierarchy.shown()
               || (hierarchy.has("freezer") && !freezes)
               || (hierarchy.has("cpuacct") && !measures))) {
         trial.best(hierarchy).ifPresent(places::add);
@@ -101,6 +102,9 @@ final class Trial {
             && enforces(kind, hierarchy, spot, group)) {
           limits.add(kind);
         }
+      }
+      if (!Cpuset.inherit(hierarchy, spot, group)) {
+        return Optional.empty();
       }
       // Beneath a group that shares controllers with its own processes nobody can join.
       if (KernelFile.read(group.resolve("cgroup.type")).equals("domain invalid")) {

@@ -12,6 +12,7 @@ import dev.isola.link.local.Booter.Booting;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
@@ -77,6 +78,9 @@ record BootPlans(
             context.shared().resolve("volumes"),
             network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
         .plan(plan, layers, booting.layers());
+    if (!isolator.ownKernel()) {
+      KernelViews.plan(plan, group, users, spec.limits().cpu());
+    }
     if (isolator.ownKernel()) {
       plan.step("beside", new Layer(folder).path().toString(), "layer");
     }
@@ -133,7 +137,7 @@ record BootPlans(
     image.ifPresent(found -> env.putAll(found.env()));
     env.put("ISOLA_SANDBOX", spec.id().value());
     env.put("ISOLA_INSTANCE", context.instance().value());
-    env.putAll(spec.environment());
+    env.putAll(spec.env());
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), booting.record().secret())
@@ -146,10 +150,13 @@ record BootPlans(
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .disk(spec.limits().diskMb() * MEGABYTE)
+            .processors(Processors.of(spec.limits().cpu()))
             .seccomp(!sharesHostFolders(spec));
     isolator.socketFolder().ifPresent(inside -> boot.socket(Path.of(inside, SocketFolder.SOCKET)));
     if (isolator.ownKernel()) {
-      boot.rlimit(RLIMIT_NPROC, spec.limits().processes(), spec.limits().processes());
+      boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
+    } else if (groups.enforceable().contains(LimitKind.THREADS)) {
+      boot.processes(spec.limits().processes());
     }
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);

@@ -135,7 +135,9 @@ public final class IsolatedBooter implements Booter {
         EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT, LimitKind.DISK);
     kinds.addAll(groups.enforceable());
     if (isolator.ownKernel()) {
-      kinds.remove(LimitKind.PROCESSES);
+      kinds.remove(LimitKind.THREADS);
+    } else if (kinds.contains(LimitKind.THREADS)) {
+      kinds.add(LimitKind.PROCESSES);
     }
     if (isolator.bridges() && bridge.limitsBandwidth()) {
       kinds.add(LimitKind.BANDWIDTH);

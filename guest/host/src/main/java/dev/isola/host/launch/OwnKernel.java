@@ -28,7 +28,9 @@ public final class OwnKernel {
   public static ResourceLimits charged(ResourceLimits asked) {
     return asked
         .withMemoryMb(asked.memoryMb() + MEMORY_MB)
-        .withProcesses(
-            Math.min(MOST, Math.multiplyExact(asked.processes(), THREADS_EACH) + THREADS));
+        .withThreads(
+            (int)
+                Math.min(
+                    MOST, (long) asked.processes() * THREADS_EACH + asked.threads() + THREADS));
   }
 }

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ControlGroupTest {
   private static final ResourceLimits LIMITS =
-      ResourceLimits.DEFAULT.withCpu(2).withMemoryMb(256).withProcesses(64);
+      ResourceLimits.DEFAULT.withCpu(2).withMemoryMb(256).withThreads(64);
   private static final Duration PATIENCE = Bench.PATIENCE;
 
   /** Ever more of them, up to the limit and then again; the first one stays. */
@@ -95,13 +95,14 @@ class ControlGroupTest {
   }
 
   @Test
-  void noMoreProcessesThanAllowedAreStarted() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.PROCESSES)) {
-      bench.group.make(LIMITS.withProcesses(12));
+  void noMoreThreadsThanAllowedAreStarted() throws Exception {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.THREADS)) {
+      bench.group.make(LIMITS.withThreads(12 - ControlGroup.AGENT_THREADS));
       Process many =
           bench.start(
               bench.group,
-              "i=0; while test $i -lt 100; do sleep 1000 > /dev/null & echo $!; i=$((i+1)); done; wait");
+              "i=0; while test $i -lt 100; do sleep 1000 > /dev/null & echo $!; i=$((i+1)); done;"
+                  + " wait");
       long said = many.inputReader().lines().takeWhile(line -> !line.isEmpty()).limit(100).count();
       assertThat(said).isBetween(1L, 12L);
       assertThat(bench.group.read().processes()).isBetween(1, 12);
@@ -231,8 +232,8 @@ class ControlGroupTest {
     Bench.needsTool("perl", "-e", "1");
     // Even where the variant cannot, the test does limit it.
     assumeTrue(
-        ControlGroups.ofThisMachine().enforceable().contains(LimitKind.PROCESSES),
-        "NOT RUN: processes cannot be limited here, and a fork bomb is no good without");
+        ControlGroups.ofThisMachine().enforceable().contains(LimitKind.THREADS),
+        "NOT RUN: threads cannot be limited here, and a fork bomb is no good without");
     Bench bench = new Bench(variant);
     bench.all.make(LIMITS.withCpu(1.5));
     bench.group.make(LIMITS.withCpu(1.5));
@@ -332,10 +333,10 @@ class ControlGroupTest {
 
   @Test
   void aGroupThatSomebodyMadeElsewhereIsFoundAndRemoved() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.PROCESSES)) {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.THREADS)) {
       Path top =
           bench.machine.places().stream()
-              .filter(place -> place.limits().contains(LimitKind.PROCESSES))
+              .filter(place -> place.limits().contains(LimitKind.THREADS))
               .findFirst()
               .orElseThrow()
               .parent();
@@ -381,25 +382,27 @@ class ControlGroupTest {
 
   @Test
   void makingAgainSetsTheLimitsAgain() throws Exception {
-    try (Bench bench =
-        new Bench(Variant.WHOLE).needs(LimitKind.MEMORY).needs(LimitKind.PROCESSES)) {
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.MEMORY).needs(LimitKind.THREADS)) {
       bench.group.make(LIMITS);
       List<Path> files = bench.group.joinFiles();
-      bench.group.make(LIMITS.withMemoryMb(100).withProcesses(10));
-      bench.group.make(LIMITS.withMemoryMb(300).withProcesses(30));
+      bench.group.make(LIMITS.withMemoryMb(100).withThreads(10));
+      bench.group.make(LIMITS.withMemoryMb(300).withThreads(30));
       assertThat(bench.group.joinFiles()).isEqualTo(files);
       GroupFolders folders = GroupFolders.find(bench.group.name(), bench.machine.hierarchies());
       assertThat(folders.file("memory.max", "memory.limit_in_bytes"))
           .hasValueSatisfying(file -> assertThat(Bench.text(file)).isEqualTo("" + (300L << 20)));
       assertThat(folders.file("pids.max"))
-          .hasValueSatisfying(file -> assertThat(Bench.text(file)).isEqualTo("30"));
+          .hasValueSatisfying(
+              file ->
+                  assertThat(Bench.text(file)).isEqualTo("" + (30 + ControlGroup.AGENT_THREADS)));
     }
   }
 
   @Test
   void aLimitThatTheKernelRefusesLeavesNothing() throws Exception {
-    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.PROCESSES)) {
-      assertThatThrownBy(() -> bench.group.make(LIMITS.withProcesses(-7)))
+    try (Bench bench = new Bench(Variant.WHOLE).needs(LimitKind.THREADS)) {
+      assertThatThrownBy(
+              () -> bench.group.make(LIMITS.withThreads(-7 - ControlGroup.AGENT_THREADS)))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("'-7' cannot be written to ")
           .hasMessageContaining("pids.max");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class UnifiedStandInTest {
   private static final ResourceLimits LIMITS =
-      ResourceLimits.DEFAULT.withCpu(1.5).withMemoryMb(64).withProcesses(24);
+      ResourceLimits.DEFAULT.withCpu(1.5).withMemoryMb(64).withThreads(24);
 
   @TempDir Path mount;
   private Path folder = Path.of("");
@@ -43,7 +43,7 @@ class UnifiedStandInTest {
     Hierarchy hierarchy = new Hierarchy(true, mount, mount, Set.of("cpu", "memory", "pids"));
     Place place =
         new Place(
-            hierarchy, mount, Set.of(LimitKind.CPU, LimitKind.MEMORY, LimitKind.PROCESSES), true);
+            hierarchy, mount, Set.of(LimitKind.CPU, LimitKind.MEMORY, LimitKind.THREADS), true);
     group = new ControlGroups(List.of(hierarchy), List.of(place)).group(name(), id());
     folder = Files.createDirectory(mount.resolve("isola-here-one"));
     file("cpu.max", "");
@@ -71,7 +71,7 @@ class UnifiedStandInTest {
     assertThat(text("memory.max")).isEqualTo("67108864");
     assertThat(text("memory.swap.max")).isEqualTo("0");
     assertThat(text("memory.oom.group")).as("one that is killed is not all").isEqualTo("0");
-    assertThat(text("pids.max")).isEqualTo("24");
+    assertThat(text("pids.max")).isEqualTo("" + (24 + ControlGroup.AGENT_THREADS));
     assertThat(group.joinFiles()).containsExactly(folder.resolve("cgroup.procs"));
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.launch.Processors;
 import dev.isola.link.BootRecord;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.Hijacked;
@@ -45,7 +46,7 @@ final class Boot {
     env.putAll(image.env());
     env.put("ISOLA_SANDBOX", spec.id().value());
     env.put("ISOLA_INSTANCE", instance.value());
-    env.putAll(spec.environment());
+    env.putAll(spec.env());
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), secret)
@@ -58,12 +59,15 @@ final class Boot {
                     : Optional.empty())
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
+            .processors(Processors.of(spec.limits().cpu()))
             .seccomp(!sharesHostFolders(spec));
     if (facts.limits().contains(LimitKind.DISK)) {
       boot.disk(spec.limits().diskMb() * MEGABYTE);
     }
     if (flavour.ownKernel()) {
-      boot.rlimit(RLIMIT_NPROC, spec.limits().processes(), spec.limits().processes());
+      boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
+    } else if (facts.limits().contains(LimitKind.PROCESSES)) {
+      boot.processes(spec.limits().processes());
     }
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);

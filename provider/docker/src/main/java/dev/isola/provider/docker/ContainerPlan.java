@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.OwnKernel;
 import dev.isola.spi.InstanceId;
@@ -122,7 +123,7 @@ record ContainerPlan(
             "CpuQuota",
             Math.max(LEAST_QUOTA, (long) (limits.cpu() * PERIOD)),
             "PidsLimit",
-            limits.processes(),
+            limits.threads() + ControlGroup.AGENT_THREADS,
             "Ulimits",
             ulimits(),
             "LogConfig",

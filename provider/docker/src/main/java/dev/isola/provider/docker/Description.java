@@ -62,6 +62,7 @@ record Description(Flavour flavour, Settings settings, SpecCheck check) {
     Set<LimitKind> kinds = EnumSet.copyOf(limits);
     if (flavour.ownKernel()) {
       kinds.remove(LimitKind.PROCESSES);
+      kinds.remove(LimitKind.THREADS);
     }
     return kinds;
   }

@@ -164,6 +164,7 @@ record Facts(
     }
     if (Json.flag(info, "PidsLimit")) {
       kinds.add(LimitKind.PROCESSES);
+      kinds.add(LimitKind.THREADS);
     }
     return kinds;
   }

@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.SandboxId;
@@ -70,7 +71,7 @@ class ContainerPlanTest {
         .containsEntry("SecurityOpt", List.of("no-new-privileges"))
         .containsEntry("NetworkMode", "none")
         .containsEntry("Privileged", false)
-        .containsEntry("PidsLimit", 100)
+        .containsEntry("PidsLimit", 1024 + ControlGroup.AGENT_THREADS)
         .containsEntry("Memory", 1024L << 20)
         .containsEntry("MemorySwap", 1024L << 20)
         .doesNotContainKey("UsernsMode");

@@ -1,0 +1,158 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Checks that processes and threads have limits of their own, and that a command always finds room.
+ */
+public final class ProcessLimitChecks {
+  private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
+
+  /** Starts as many threads as it is told, and says how many it has started. */
+  private static final String THREADS =
+      """
+      import sys, threading
+      n = 0
+      stop = threading.Event()
+      threading.stack_size(65536)
+      try:
+          for i in range(int(sys.argv[1])):
+              threading.Thread(target=stop.wait, daemon=True).start()
+              n += 1
+      except RuntimeError as e:
+          print(n, 'threads:', e)
+          stop.set()
+          sys.exit(1)
+      print(n, 'threads')
+      stop.set()
+      """;
+
+  /** Each process starts two more and ends, so that none of them is the one that began. */
+  private static final String BOMB = "b() { b & b & }; b; exit 0";
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static Sandbox limited(Subject s, LimitKind kind, ResourceLimits limits) {
+    if (!s.info().support().enforcedLimits().contains(kind)) {
+      throw s.notRun(
+          "the provider does not declare " + kind.name().toLowerCase(Locale.ROOT) + " as enforced");
+    }
+    return s.create(spec -> spec.limits(limits));
+  }
+
+  private static void worksOn(Sandbox sandbox) {
+    ExecResult after = sandbox.run(Command.shell("echo works").withTimeout(PATIENCE));
+    Expect.equal("works\n", after.stdout().text(), "a command after the limit was met");
+  }
+
+  private static Command threads(int count) {
+    return Command.argv("python3", "-c", THREADS, Integer.toString(count)).withTimeout(PATIENCE);
+  }
+
+  @Check(value = "S2", tools = "while")
+  public void processesAreLimited(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(24));
+    ExecResult few = sandbox.run(sleepers(20, "kill $p"));
+    Expect.equal("started\n", few.stdout().text(), "what 20 processes in a limit of 24 say");
+    Expect.that(few.succeeded(), "20 processes fit into a limit of 24: " + few);
+    ExecResult many = sandbox.run(sleepers(200, "sleep 100"));
+    Expect.that(!many.succeeded(), "200 processes do not fit into a limit of 24: " + many);
+    Expect.that(!many.timedOut(), "the command is ended, not waited for: " + many);
+    Expect.that(
+        many.limitsMet().contains(LimitKind.PROCESSES), "the result names the limit: " + many);
+    ExecResult left =
+        sandbox.run(Command.shell("cat /proc/[0-9]*/comm 2>/dev/null | grep -c sleep; :"));
+    Expect.equal("0\n", left.stdout().text(), "what is left of the command that was ended");
+  }
+
+  private static Command sleepers(int count, String then) {
+    return Command.shell(
+            "i=0; while test $i -lt "
+                + count
+                + "; do sleep 1000 >/dev/null 2>&1 & p=\"$p $!\"; i=$((i+1)); done; echo started; "
+                + then)
+        .withTimeout(PATIENCE);
+  }
+
+  @Check(value = "S2", tools = "python3")
+  public void threadsAreNotProcesses(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withProcesses(4));
+    ExecResult result = sandbox.run(threads(600));
+    Expect.equal("600 threads\n", result.stdout().text(), "what 600 threads say: " + result);
+    Expect.that(result.limitsMet().isEmpty(), "no limit is met: " + result);
+  }
+
+  @Check(value = "S2", tools = "python3")
+  public void threadsAreLimited(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(100));
+    ExecResult result = sandbox.run(threads(600));
+    Expect.that(!result.succeeded(), "600 threads do not fit into a limit of 100: " + result);
+    Expect.that(
+        result.limitsMet().contains(LimitKind.THREADS), "the result names the limit: " + result);
+    worksOn(sandbox);
+  }
+
+  @Check("S2")
+  public void commandsWaitWhileOthersTakeAllThreads(Subject s) throws InterruptedException {
+    Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(8));
+    Command one = Command.argv("sleep", "0.1");
+    List<Exit> ends = Together.all(64, number -> sandbox.run(one).exit());
+    Expect.equal(Collections.nCopies(64, new Exit.Exited(0)), ends, "how 64 commands at once end");
+  }
+
+  @Check(value = "S2", tools = "while")
+  public void aForkBombLeavesRoomForCommands(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
+    try (Execution bomb = sandbox.start(Command.shell(BOMB).withTimeout(PATIENCE))) {
+      bomb.await(Duration.ofSeconds(20));
+      worksOn(sandbox);
+    }
+    worksOn(sandbox);
+    Expect.eventually(
+        PATIENCE,
+        "nothing of the fork bomb is left",
+        () ->
+            sandbox
+                .run(Command.shell("ls -d /proc/[0-9]* | wc -l").withTimeout(PATIENCE))
+                .stdout()
+                .text()
+                .strip()
+                .matches("[0-9]|1[0-9]"));
+  }
+
+  @Check(value = "S2", tools = "setsid")
+  public void processesThatTheirLeaderLeftBehindLeaveRoomForCommands(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
+    sandbox.run(
+        Command.shell(
+                "i=0; while test $i -lt 30; do setsid sleep 1000 >/dev/null 2>&1 & i=$((i+1));"
+                    + " done")
+            .withTimeout(PATIENCE));
+    for (int i = 0; i < 20; i++) {
+      worksOn(sandbox);
+    }
+  }
+
+  @Check(value = "S2", tools = "python3")
+  public void allThreadsTakenLeaveRoomForCommands(Subject s) {
+    Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(200));
+    String stay = THREADS.replace("stop.set()\n    sys.exit(1)", "sys.stdout.flush(); stop.wait()");
+    try (Execution crowd = sandbox.start(Command.argv("python3", "-c", stay, "1000"))) {
+      Expect.that(crowd.read().isPresent(), "the command says that it can start no more threads");
+      worksOn(sandbox);
+    }
+  }
+}

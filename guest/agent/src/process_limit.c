@@ -1,0 +1,100 @@
+#include "process_limit.h"
+
+#include <unistd.h>
+
+#include "execution_internal.h"
+#include "process_tree.h"
+
+#define MS 1000000ull
+
+enum {
+    LOOK_MS = 10,         /* while the number changes, or is near the limit */
+    LOOK_MOST_MS = 1000,  /* while it does not */
+    STARVED_MS = 1000,    /* how long commands find no room before some is made */
+    STARVED_LEAST = 16,   /* threads of an execution that is worth ending then */
+};
+
+static uint64_t limit, met;
+static uint64_t pause_ms, starved_since;
+static int last_count;
+
+static void look(struct timer *t);
+static struct timer next_look = {.fire = look};
+
+void process_limit_setup(uint64_t processes)
+{
+    if (getpid() == 1) limit = processes;
+}
+
+uint64_t process_limit_met(void)
+{
+    return met;
+}
+
+static void look_after(uint64_t milliseconds)
+{
+    pause_ms = milliseconds;
+    timer_set(&next_look, now_ns() + milliseconds * MS);
+}
+
+void process_limit_started(void)
+{
+    starved_since = 0;
+    if (limit && (next_look.at_ns == 0 || pause_ms > LOOK_MS)) look_after(LOOK_MS);
+}
+
+static bool is_busy(const struct execution *e)
+{
+    return e->supervisor > 0 && e->control.fd >= 0;
+}
+
+/* Ends the execution with the most processes, or threads, unless one is about to end; those of no execution go first. */
+static void end_largest(bool by_threads, int least)
+{
+    struct execution *largest = NULL;
+    int most = least - 1;
+    if (!tree_read()) return;
+    for (struct execution *e = executions; e; e = e->next) {
+        if (!is_busy(e)) continue;
+        if (e->to_die) return;
+        struct tree_size size = tree_size(e->supervisor);
+        int count = by_threads ? size.threads : size.processes;
+        if (count > most) {
+            most = count;
+            largest = e;
+        }
+    }
+    if (!largest) return;
+    met++;
+    order(largest, ORDER_KILL_TREE, 0);
+}
+
+void process_limit_starved(void)
+{
+    uint64_t now = now_ns();
+    if (getpid() != 1) return;
+    if (!starved_since) starved_since = now;
+    if (now - starved_since < STARVED_MS * MS) return;
+    starved_since = now;
+    end_largest(true, STARVED_LEAST);
+}
+
+static void look(struct timer *t)
+{
+    (void)t;
+    int supervisors = 0, leaders = 0;
+    for (struct execution *e = executions; e; e = e->next) {
+        if (!is_busy(e)) continue;
+        supervisors++;
+        leaders += e->started && !e->leader_ended;
+    }
+    if (!supervisors) return; /* the next command begins anew */
+    int count = tree_count_others() - supervisors - leaders;
+    if (count > 0 && (uint64_t)count > limit) {
+        kill_strays();
+        end_largest(false, 2);
+    }
+    bool calm = count == last_count && (uint64_t)(count < 0 ? 0 : count) * 2 < limit;
+    last_count = count;
+    look_after(!calm ? LOOK_MS : pause_ms * 2 > LOOK_MOST_MS ? LOOK_MOST_MS : pause_ms * 2);
+}
