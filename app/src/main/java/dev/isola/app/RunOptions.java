@@ -167,6 +167,7 @@ final class RunOptions {
             id,
             Optional.ofNullable(image),
             Map.of(),
+            Map.of(),
             Optional.empty(),
             Optional.ofNullable(user),
             folder,

@@ -19,6 +19,8 @@ import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.Resting;
+import dev.isola.engine.lifecycle.Retention;
+import dev.isola.engine.lifecycle.Secrets;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.lifecycle.Uses;
 import dev.isola.engine.metrics.Deed;
@@ -70,6 +72,8 @@ import java.util.List;
  * order what a crash left behind.
  */
 public final class Engine implements AutoCloseable {
+  private static final Duration HOUR = Duration.ofHours(1);
+
   private final Ledger ledger;
   private final Admission admission;
   private final Book book;
@@ -92,6 +96,7 @@ public final class Engine implements AutoCloseable {
   private final Shutdown shutdown;
   private final HostAccess hostAccess;
   private final OpenedStore store;
+  private final Secrets secrets;
   private final Snapshots snapshots;
   private final List<Thread> loops = new ArrayList<>();
   private volatile boolean closing;
@@ -123,8 +128,9 @@ public final class Engine implements AutoCloseable {
             config.get(Keys.SNAPSHOTS_ENDPOINT));
     snapshots = new Snapshots(store, book, living, events, measured, clock, log);
     SnapshotImages images = new SnapshotImages(store, measured);
-    Keeping keeping = new SnapshotKeeping(snapshots, images, registry, log);
-    ender = new Ender(book, registry, living, keeping);
+    secrets = new Secrets(ledger, config.get(Keys.DATA));
+    Keeping keeping = new SnapshotKeeping(snapshots, images, registry, secrets, log);
+    ender = new Ender(book, registry, living, keeping, secrets);
     creator =
         new Creator(
             new Choosing(
@@ -135,6 +141,7 @@ public final class Engine implements AutoCloseable {
             ender,
             living,
             events,
+            secrets,
             clock);
     hibernation = new Hibernation(book, living, registry, admission, keeping, clock, log);
     resting = new Resting(book, living, hibernation, clock, log);
@@ -173,6 +180,12 @@ public final class Engine implements AutoCloseable {
     engine.every(config.get(Keys.EXPIRY_INTERVAL), "lost", engine.reconciler::reconcileWhatEnded);
     engine.every(config.get(Keys.RECONCILE_INTERVAL), "pool", engine.pool::refill);
     engine.every(config.get(Keys.USAGE_INTERVAL), "usage", engine.usage::look);
+    Duration kept = config.get(Keys.RETENTION);
+    Retention retention = new Retention(ledger, engine.secrets, kept, clock);
+    engine.every(kept.compareTo(HOUR) < 0 ? kept : HOUR, "retention", retention::purge);
+    Thread.ofVirtual()
+        .name("isola-retention-first")
+        .start(() -> engine.attempt("retention", retention::purge));
     Thread.ofVirtual().name("isola-pool-fill").start(engine.pool::refill);
     return engine;
   }
@@ -382,6 +395,7 @@ public final class Engine implements AutoCloseable {
     return new Forks(
             book,
             snapshots,
+            secrets,
             this::sandbox,
             order -> create(hostAccess ? order.withHostAccess() : order),
             log)

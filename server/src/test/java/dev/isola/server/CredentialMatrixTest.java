@@ -1,5 +1,6 @@
 package dev.isola.server;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,6 +14,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketTimeoutException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -20,11 +22,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Every route with every kind of credential. {@code credential-matrix.txt} has the expected answer
@@ -34,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CredentialMatrixTest {
   private static final String ENV = "planted-env-6c1f";
+  private static final String SECRET = "planted-secret-40f2";
   private static final String INIT = "planted-init-93ab";
 
   /** The columns of the table, in order. */
@@ -43,7 +48,9 @@ class CredentialMatrixTest {
   /** These credentials change nothing, so that real requests can be sent with them. */
   private static final List<String> LESSER = List.of("none", "read", "other", "preview", "expired");
 
+  private Path folder;
   private ServerHouse house;
+  private String initialized;
   private String sandbox;
   private String volume;
   private String execution;
@@ -51,7 +58,8 @@ class CredentialMatrixTest {
   private final Map<String, String> planted = new LinkedHashMap<>();
 
   @BeforeAll
-  void open(@TempDir Path folder) throws IOException {
+  void open(@TempDir Path place) throws IOException {
+    folder = place;
     house = new ServerHouse(folder);
     Client admin = house.client();
     Client.Answer made =
@@ -70,17 +78,21 @@ class CredentialMatrixTest {
     planted.put("env", ENV);
     planted.put("envd token", made.field("envdAccessToken"));
     planted.put("traffic token", made.field("trafficAccessToken"));
-    Client.Answer initialized =
+    Client.Answer made2 =
         admin.post(
             "/api/v1/sandboxes",
             "{\"init\":{\"command\":\"true\",\"env\":{\"A\":\""
                 + INIT
                 + "\"}},\"env\":{\"B\":\""
                 + ENV
+                + "\"},\"secretEnv\":{\"C\":\""
+                + SECRET
                 + "\"}}");
-    assertThat(initialized.status()).as(initialized.text()).isEqualTo(201);
+    assertThat(made2.status()).as(made2.text()).isEqualTo(201);
     planted.put("init", INIT);
-    String other = initialized.field("id");
+    planted.put("secretEnv", SECRET);
+    String other = made2.field("id");
+    initialized = other;
     Client.Answer named =
         house
             .client("")
@@ -168,6 +180,39 @@ class CredentialMatrixTest {
     planted.forEach(
         (what, secret) ->
             assertThat(house.requests.toString()).as("log and " + what).doesNotContain(secret));
+  }
+
+  @Test
+  void noAnswerHasTheValueOfASecretVariableNotEvenToAnAdministrator() throws IOException {
+    for (String path : List.of("/api/v1/sandboxes", "/api/v1/sandboxes/" + initialized)) {
+      assertThat(house.client().get(path).text())
+          .contains("\"secretEnv\":[\"C\"]", ENV, INIT)
+          .doesNotContain(SECRET);
+    }
+    Map<?, ?> spec =
+        (Map<?, ?>) house.client().get("/api/v1/sandboxes/" + initialized).json().get("spec");
+    assertThat(
+            house
+                .client()
+                .post("/api/v1/sandboxes", new JsonMapper().writeValueAsString(spec))
+                .status())
+        .as("what was answered is not taken for the values")
+        .isEqualTo(400);
+  }
+
+  @Test
+  void neitherTokensNorSecretVariablesAreInAFile() throws IOException {
+    for (String what : List.of("secretEnv", "volume token", "envd token", "sandbox token")) {
+      String secret = planted.getOrDefault(what, "");
+      assertThat(secret).isNotEmpty();
+      try (Stream<Path> files = Files.walk(folder)) {
+        for (Path file : files.filter(Files::isRegularFile).toList()) {
+          assertThat(new String(Files.readAllBytes(file), ISO_8859_1).contains(secret))
+              .as(what + " in " + file)
+              .isFalse();
+        }
+      }
+    }
   }
 
   private static String cell(int status) {

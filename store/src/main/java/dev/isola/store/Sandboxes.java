@@ -67,7 +67,7 @@ public interface Sandboxes {
 
   /**
    * Forgets the destroyed sandboxes that were last changed before {@code before}, with their
-   * history.
+   * history, events and idempotency keys.
    *
    * @return how many
    */

@@ -81,6 +81,8 @@ final class SqliteFile {
     SQLiteConfig config = config();
     config.setJournalMode(SQLiteConfig.JournalMode.WAL);
     config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
+    // What is purged may hold secrets: it is overwritten, not only freed.
+    config.setPragma(SQLiteConfig.Pragma.SECURE_DELETE, "true");
     config.setJournalSizeLimit(64 << 20);
     return connect(config, file);
   }

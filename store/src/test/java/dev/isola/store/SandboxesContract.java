@@ -321,4 +321,25 @@ abstract class SandboxesContract extends LedgerContract {
     assertThat(names(SandboxFilter.ALL.label("a", "b"))).isEqualTo("kept");
     assertThat(ledger.sandboxes().transitions(id("gone"))).isEmpty();
   }
+
+  @Test
+  void purgeForgetsEventsAndKeysOfWhatItForgets() {
+    SandboxEntry gone = running("gone", b -> b);
+    SandboxEntry kept = running("kept", b -> b);
+    for (SandboxEntry one : List.of(gone, kept)) {
+      ledger.events().append(NewEvent.of(one.id(), "spawn", "{}", NOW));
+      ledger.idempotency().claim("", "key-of-" + one.id(), "hash", one.id(), NOW);
+    }
+    gone = written(ledger.sandboxes().update(gone.moved(SandboxState.TERMINATING, NOW)));
+    written(ledger.sandboxes().update(gone.moved(SandboxState.DESTROYED, NOW)));
+
+    assertThat(ledger.sandboxes().purge(NOW.plusSeconds(1))).isEqualTo(1);
+    assertThat(ledger.events().after(0, 100))
+        .isNotEmpty()
+        .allSatisfy(event -> assertThat(event.sandbox()).contains(kept.id()));
+    assertThat(ledger.idempotency().claim("", "key-of-gone", "hash", id("new"), NOW))
+        .isNotInstanceOf(KeyClaim.Existing.class);
+    assertThat(ledger.idempotency().claim("", "key-of-kept", "hash", id("new"), NOW))
+        .isInstanceOf(KeyClaim.Existing.class);
+  }
 }

@@ -97,6 +97,11 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("env", name, value);
     }
 
+    /** A variable of every command whose value no answer of the server has. */
+    public Builder secretEnv(String name, String value) {
+      return within("secretEnv", name, value);
+    }
+
     public Builder cwd(String folder) {
       return set("cwd", folder);
     }

@@ -19,6 +19,7 @@ import dev.isola.conformance.check.ProcessLimitChecks;
 import dev.isola.conformance.check.PtyChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
+import dev.isola.conformance.check.SecretEnvChecks;
 import dev.isola.conformance.check.SnapshotsChecks;
 import dev.isola.conformance.check.StreamsChecks;
 import dev.isola.conformance.check.TimeoutChecks;
@@ -34,6 +35,7 @@ final class CheckClasses {
     return List.of(
         new LifecycleChecks(),
         new ExecChecks(),
+        new SecretEnvChecks(),
         new TimeoutChecks(),
         new OutputChecks(),
         new FilesChecks(),

@@ -46,6 +46,11 @@ public final class Keys {
           Duration.ofSeconds(5));
   public static final Key<Duration> EXPIRY_INTERVAL =
       Key.of("expiry.interval", new Durations(Duration.ofMillis(100), HOUR), SECOND);
+  public static final Key<Duration> RETENTION =
+      Key.of(
+          "retention",
+          new Durations(Duration.ofMinutes(1), Duration.ofDays(3650)),
+          Duration.ofDays(7));
   public static final Key<Duration> RECONCILE_INTERVAL =
       Key.of("reconcile.interval", new Durations(SECOND, HOUR), Duration.ofSeconds(30));
   public static final Key<Duration> USAGE_INTERVAL =
@@ -119,6 +124,7 @@ public final class Keys {
           HEALTH_INTERVAL,
           HEALTH_TIMEOUT,
           EXPIRY_INTERVAL,
+          RETENTION,
           RECONCILE_INTERVAL,
           USAGE_INTERVAL,
           USAGE_WARN_AT,

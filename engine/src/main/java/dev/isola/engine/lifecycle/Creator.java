@@ -42,6 +42,7 @@ public final class Creator {
   private final Ender ender;
   private final Living living;
   private final EventLog events;
+  private final Secrets secrets;
   private final InstantSource clock;
 
   public Creator(
@@ -52,6 +53,7 @@ public final class Creator {
       Ender ender,
       Living living,
       EventLog events,
+      Secrets secrets,
       InstantSource clock) {
     this.choosing = choosing;
     this.admission = admission;
@@ -60,6 +62,7 @@ public final class Creator {
     this.ender = ender;
     this.living = living;
     this.events = events;
+    this.secrets = secrets;
     this.clock = clock;
   }
 
@@ -135,6 +138,7 @@ public final class Creator {
 
   private Delivery make(Making making, Selection selection) {
     try {
+      secrets.put(making.spec().id(), making.spec().secretEnv());
       Placement placement = choosing.place(selection, making::at);
       Failpoint.CREATE_MADE.reach();
       SandboxEntry.Builder running =

@@ -17,12 +17,14 @@ public final class Ender {
   private final Registry registry;
   private final Living living;
   private final Keeping keeping;
+  private final Secrets secrets;
 
-  public Ender(Book book, Registry registry, Living living, Keeping keeping) {
+  public Ender(Book book, Registry registry, Living living, Keeping keeping, Secrets secrets) {
     this.book = book;
     this.registry = registry;
     this.living = living;
     this.keeping = keeping;
+    this.secrets = secrets;
   }
 
   /**
@@ -68,6 +70,7 @@ public final class Ender {
             current.state() == SandboxState.TERMINATING
                 ? book.moved(current, SandboxState.DESTROYED, null)
                 : current);
+    secrets.remove(id);
     Failpoint.END_FINISHED.reach();
   }
 }

@@ -31,6 +31,10 @@ final class Making {
     this.images = images;
   }
 
+  SandboxSpec spec() {
+    return spec;
+  }
+
   SandboxEntry entry() {
     return entry;
   }

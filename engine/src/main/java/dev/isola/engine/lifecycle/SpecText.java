@@ -27,21 +27,38 @@ public final class SpecText {
    */
   private static final List<String> OWN = List.of("id", "tags", "ttlSeconds", "require");
 
+  private static final String SECRET = "secretEnv";
+
   private SpecText() {}
 
+  /** Returns the text of a spec. Of secret variables it has the names; {@link Secrets} has them. */
   public static String of(SandboxSpec spec) {
-    return JSON.writeValueAsString(SpecDocument.toMap(spec));
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
+    if (!spec.secretEnv().isEmpty()) {
+      document.put(SECRET, List.copyOf(spec.secretEnv().keySet()));
+    }
+    return JSON.writeValueAsString(document);
   }
 
+  /** Reads a spec without the values of its secret variables. */
   public static SandboxSpec read(String text, SandboxId id) {
-    return SpecDocument.fromMap(JSON.readValue(text, DOCUMENT), () -> id);
+    Map<String, Object> document = JSON.readValue(text, DOCUMENT);
+    document.remove(SECRET);
+    return SpecDocument.fromMap(document, () -> id);
+  }
+
+  /** Returns the names of the secret variables of a stored spec. */
+  public static List<String> secretNames(String text) {
+    return JSON.readValue(text, DOCUMENT).get(SECRET) instanceof List<?> names
+        ? names.stream().map(String::valueOf).toList()
+        : List.of();
   }
 
   /** Returns the same spec for another sandbox. */
   public static SandboxSpec withId(SandboxSpec spec, SandboxId id) {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
     document.remove("id");
-    return SpecDocument.fromMap(document, () -> id);
+    return SpecDocument.fromMap(document, () -> id).toBuilder().secretEnv(spec.secretEnv()).build();
   }
 
   /** Returns the hash of what makes two sandboxes interchangeable. */
@@ -57,6 +74,9 @@ public final class SpecText {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(asked));
     document.remove("id");
     document.put("wish", request.wish().toString());
+    if (!asked.secretEnv().isEmpty()) {
+      document.put(SECRET, List.copyOf(asked.secretEnv().keySet())); // no hash tells a value
+    }
     return sha256(JSON.writeValueAsString(document));
   }
 

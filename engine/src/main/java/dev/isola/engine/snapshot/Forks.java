@@ -6,11 +6,13 @@ import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.ForkOrigin;
 import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.Secrets;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.Request;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -39,6 +41,7 @@ import java.util.function.Supplier;
 public record Forks(
     Book book,
     Snapshots snapshots,
+    Secrets secrets,
     Function<SandboxId, Sandbox> use,
     Function<Order, Delivery> create,
     Log log) {
@@ -63,12 +66,13 @@ public record Forks(
           .exception();
     }
     refuseUnlessFiles(book.need(id), kind); // before it is woken
+    Map<String, Secret> secretEnv = secrets.get(id);
     Sandbox sandbox = use.apply(id);
     SandboxEntry source = book.need(id);
     try (Shared shared = shared(sandbox, source)) {
       return shared.origin().isPresent()
-          ? mounted(source, shared.origin().get(), count)
-          : restored(source, count);
+          ? mounted(source, secretEnv, shared.origin().get(), count)
+          : restored(source, secretEnv, count);
     }
   }
 
@@ -126,13 +130,15 @@ public record Forks(
     }
   }
 
-  private List<Forked> mounted(SandboxEntry source, ForkOrigin origin, int count) {
+  private List<Forked> mounted(
+      SandboxEntry source, Map<String, Secret> secretEnv, ForkOrigin origin, int count) {
     Optional<String> image = snapshots.standsOn(source);
     return together(
-        count, () -> one(source, order(source, image).withOrigin(origin), Forked.By.MOUNT));
+        count,
+        () -> one(source, order(source, secretEnv, image).withOrigin(origin), Forked.By.MOUNT));
   }
 
-  private List<Forked> restored(SandboxEntry source, int count) {
+  private List<Forked> restored(SandboxEntry source, Map<String, Secret> secretEnv, int count) {
     Snapshot files =
         snapshots
             .create(
@@ -144,11 +150,11 @@ public record Forks(
           () ->
               one(
                   source,
-                  order(source, Optional.of(SnapshotImages.name(files.id()))),
+                  order(source, secretEnv, Optional.of(SnapshotImages.name(files.id()))),
                   Forked.By.RESTORE);
       List<Forked> results = new ArrayList<>(List.of(filled.get()));
       if (count > 1) {
-        results.addAll(others(source, results.getFirst(), filled, count - 1));
+        results.addAll(others(source, secretEnv, results.getFirst(), filled, count - 1));
       }
       return results;
     } finally {
@@ -157,11 +163,15 @@ public record Forks(
   }
 
   private List<Forked> others(
-      SandboxEntry source, Forked first, Supplier<Forked> filled, int count) {
+      SandboxEntry source,
+      Map<String, Secret> secretEnv,
+      Forked first,
+      Supplier<Forked> filled,
+      int count) {
     if (first instanceof Forked.Made(SandboxEntry entry, Forked.By ignored)) {
       try (Shared shared = shared(use.apply(entry.id()), entry)) {
         if (shared.origin().isPresent()) {
-          return mounted(source, shared.origin().get(), count);
+          return mounted(source, secretEnv, shared.origin().get(), count);
         }
       }
     }
@@ -212,12 +222,16 @@ public record Forks(
     }
   }
 
-  private static Order order(SandboxEntry source, Optional<String> image) {
+  private static Order order(
+      SandboxEntry source, Map<String, Secret> secretEnv, Optional<String> image) {
     SandboxSpec spec = SpecText.read(source.spec(), source.id());
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
     NOT_AGAIN.forEach(document::remove);
     image.ifPresent(name -> document.put("image", name));
-    SandboxSpec fresh = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    SandboxSpec fresh =
+        SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM)).toBuilder()
+            .secretEnv(secretEnv)
+            .build();
     Map<String, String> labels = new TreeMap<>(source.labels());
     labels.remove(Images.STANDS_ON);
     return Order.of(Request.of(fresh, source.provider()).strict())

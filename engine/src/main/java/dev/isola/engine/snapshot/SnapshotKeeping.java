@@ -4,6 +4,7 @@ import dev.isola.engine.Log;
 import dev.isola.engine.lifecycle.Deadlines;
 import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Keeping;
+import dev.isola.engine.lifecycle.Secrets;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
@@ -16,7 +17,8 @@ import dev.isola.store.SandboxEntry;
 import java.util.Map;
 
 /** Keeps suspended sandboxes as snapshots of everything that they wrote. */
-public record SnapshotKeeping(Snapshots snapshots, Images images, Registry registry, Log log)
+public record SnapshotKeeping(
+    Snapshots snapshots, Images images, Registry registry, Secrets secrets, Log log)
     implements Keeping {
   /** The tag of such a snapshot, which has the sandbox's id. */
   public static final String TAG = "isola.rest";
@@ -31,7 +33,10 @@ public record SnapshotKeeping(Snapshots snapshots, Images images, Registry regis
 
   @Override
   public Sandbox bringBack(SandboxEntry entry, String kept) {
-    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    SandboxSpec spec =
+        SpecText.read(entry.spec(), entry.id()).toBuilder()
+            .secretEnv(secrets.get(entry.id()))
+            .build();
     SandboxSpec.Builder again = Deadlines.given(spec).toBuilder().nothingAtFirst();
     snapshots.standsOn(entry).ifPresentOrElse(again::image, again::noImage);
     Provider provider = registry.get(entry.provider());

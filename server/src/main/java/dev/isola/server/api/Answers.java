@@ -41,7 +41,12 @@ final class Answers {
     entry.idleTimeout().ifPresent(time -> json.put("idleTimeoutSeconds", time.toSeconds()));
     entry.cause().ifPresent(cause -> json.put("cause", cause));
     json.put("tags", entry.labels());
-    json.put("spec", spec(SpecText.read(entry.spec(), entry.id())));
+    Map<String, Object> spec = spec(SpecText.read(entry.spec(), entry.id()));
+    List<String> secret = SpecText.secretNames(entry.spec());
+    if (!secret.isEmpty()) {
+      spec.put("secretEnv", secret); // a list: sent back as it is, it is refused
+    }
+    json.put("spec", spec);
     return json;
   }
 

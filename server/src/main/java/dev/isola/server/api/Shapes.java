@@ -88,6 +88,13 @@ final class Shapes {
     properties.put("id", Map.of("type", "string", "pattern", "^[a-z0-9]{1,32}$"));
     properties.put("image", text);
     properties.put("env", texts);
+    properties.put(
+        "secretEnv",
+        Map.of(
+            "description",
+            "variables whose values no answer has; answers have a list of their names",
+            "oneOf",
+            List.of(texts, Map.of("type", "array", "items", text))));
     properties.put("cwd", text);
     properties.put("user", text);
     properties.put("workspacePath", Map.of("type", "string", "description", "needs scope admin"));

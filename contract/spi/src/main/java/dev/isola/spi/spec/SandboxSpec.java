@@ -2,7 +2,9 @@ package dev.isola.spi.spec;
 
 import dev.isola.spi.Bytes;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
 import dev.isola.spi.exec.Command;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param id chosen by the caller or the engine; create is idempotent by it
  * @param image what the file system is made from; the provider's default when empty
  * @param env environment of every command
+ * @param secretEnv more of the environment of every command, whose values are not shown, logged or
+ *     stored in the clear; {@link #environment} has both
  * @param cwd working folder of commands; {@code workspaceMount} when empty
  * @param user who commands run as; the image's or provider's default when empty
  * @param workspacePath a folder of the host used as the workspace, and left there on destroy; a
@@ -45,6 +49,7 @@ public record SandboxSpec(
     SandboxId id,
     Optional<String> image,
     Map<String, String> env,
+    Map<String, Secret> secretEnv,
     Optional<String> cwd,
     Optional<String> user,
     Optional<Path> workspacePath,
@@ -70,6 +75,7 @@ public record SandboxSpec(
 
   public SandboxSpec {
     env = frozen(env);
+    secretEnv = frozen(secretEnv);
     volumes = List.copyOf(volumes);
     seedFiles = frozen(seedFiles);
     tags = frozen(tags);
@@ -77,6 +83,17 @@ public record SandboxSpec(
 
   private static <V> Map<String, V> frozen(Map<String, V> map) {
     return Collections.unmodifiableMap(new LinkedHashMap<>(map));
+  }
+
+  /**
+   * Returns the environment of every command with the secret values in it, for the provider that
+   * makes the sandbox. Nothing of it may be shown, logged or passed on a command line.
+   */
+  public Map<String, String> environment() {
+    Map<String, String> all = new LinkedHashMap<>(env);
+    secretEnv.forEach(
+        (name, value) -> all.put(name, new String(value.reveal(), StandardCharsets.UTF_8)));
+    return all;
   }
 
   /** Returns the working folder of commands that name none. */
@@ -93,6 +110,7 @@ public record SandboxSpec(
     Builder builder = new Builder(id);
     builder.image = image.orElse(null);
     builder.env.putAll(env);
+    builder.secretEnv.putAll(secretEnv);
     builder.cwd = cwd.orElse(null);
     builder.user = user.orElse(null);
     builder.workspacePath = workspacePath.orElse(null);
@@ -120,6 +138,7 @@ public record SandboxSpec(
     private final SandboxId id;
     private @Nullable String image;
     private final Map<String, String> env = new LinkedHashMap<>();
+    private final Map<String, Secret> secretEnv = new LinkedHashMap<>();
     private @Nullable String cwd;
     private @Nullable String user;
     private @Nullable Path workspacePath;
@@ -162,6 +181,16 @@ public record SandboxSpec(
 
     public Builder env(Map<String, String> more) {
       env.putAll(more);
+      return this;
+    }
+
+    public Builder secretEnv(String name, Secret value) {
+      secretEnv.put(name, value);
+      return this;
+    }
+
+    public Builder secretEnv(Map<String, Secret> more) {
+      secretEnv.putAll(more);
       return this;
     }
 
@@ -284,6 +313,7 @@ public record SandboxSpec(
           id,
           Optional.ofNullable(image),
           env,
+          secretEnv,
           Optional.ofNullable(cwd),
           Optional.ofNullable(user),
           Optional.ofNullable(workspacePath),

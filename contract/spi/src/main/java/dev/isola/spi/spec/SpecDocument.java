@@ -5,6 +5,7 @@ import static java.util.Map.entry;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  *   "id": "box1",                          // or runtimeId; a fresh one when absent
  *   "image": "python:3.14",
  *   "env": {"LANG": "C.UTF-8"},
+ *   "secretEnv": {"API_KEY": "..."},       // write-only: is never written back
  *   "cwd": "/workspace/app",
  *   "user": "agent",
  *   "workspacePath": "/srv/project",
@@ -85,6 +87,7 @@ public final class SpecDocument {
       Stream.of(
               "id",
               "runtimeId",
+              "secretEnv",
               "cwd",
               "volumes",
               "seedFiles",
@@ -142,7 +145,8 @@ public final class SpecDocument {
 
   /**
    * Writes {@code spec} as a document of the current version, with its defaults spelled out, so
-   * that a stored one keeps its meaning. {@link #fromMap} reads it back as an equal spec.
+   * that a stored one keeps its meaning. {@link #fromMap} reads it back as an equal spec, but for
+   * {@code secretEnv}, which is left out: a document may be stored and shown.
    */
   public static Map<String, Object> toMap(SandboxSpec spec) {
     return SpecDocumentWriter.write(spec);
@@ -190,6 +194,8 @@ public final class SpecDocument {
         SandboxSpec.builder(in.field(this::asId, "id", "runtimeId").orElseGet(freshId));
     in.field(in::asText, "image").ifPresent(spec::image);
     spec.env(in.entries(in::asText, "env"));
+    in.entries(in::asText, "secretEnv")
+        .forEach((name, value) -> spec.secretEnv(name, Secret.of(value)));
     in.field(in::asText, "cwd").ifPresent(spec::cwd);
     in.field(in::asText, "user").ifPresent(spec::user);
     in.field(this::asPath, "workspacePath").ifPresent(spec::workspacePath);

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -87,15 +88,14 @@ public final class SpecValidation {
 
   private void checkBasics(SandboxSpec spec) {
     spec.image().ifPresent(image -> text("image", image, 512));
-    spec.env()
+    variables("env", spec.env());
+    Map<String, String> revealed = spec.environment();
+    revealed.keySet().retainAll(spec.secretEnv().keySet());
+    variables("secretEnv", revealed);
+    spec.secretEnv()
+        .keySet()
         .forEach(
-            (name, value) -> {
-              require(
-                  ENV_NAME.matcher(name).matches(),
-                  "env",
-                  "has a name that is not one: '" + name + "'");
-              require(value.indexOf('\0') < 0, "env." + name, "contains a NUL");
-            });
+            name -> require(!spec.env().containsKey(name), "secretEnv." + name, "is in env too"));
     spec.user().ifPresent(user -> text("user", user, 128));
     positive("startupTimeout", spec.startupTimeout());
     spec.ttl().ifPresent(ttl -> positive("ttl", ttl));
@@ -114,6 +114,18 @@ public final class SpecValidation {
               require(value.length() <= 1024, "tags." + name, "is longer than 1024 characters");
             });
     require(spec.gpus() >= 0 && spec.gpus() <= 64, "gpus", "must be 0 to 64");
+  }
+
+  /** The problems name variables and never their values. */
+  private void variables(String field, Map<String, String> env) {
+    env.forEach(
+        (name, value) -> {
+          require(
+              ENV_NAME.matcher(name).matches(),
+              field,
+              "has a name that is not one: '" + name + "'");
+          require(value.indexOf('\0') < 0, field + "." + name, "contains a NUL");
+        });
   }
 
   private void checkFolders(SandboxSpec spec) {

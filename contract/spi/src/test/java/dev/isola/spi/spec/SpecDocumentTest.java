@@ -42,6 +42,32 @@ class SpecDocumentTest {
   }
 
   @Test
+  void secretVariablesAreReadAndNeverWritten() {
+    SandboxSpec spec =
+        read(Map.of("env", Map.of("A", "1"), "secretEnv", Map.of("KEY", "planted-value")));
+    assertThat(spec.environment()).containsEntry("A", "1").containsEntry("KEY", "planted-value");
+    assertThat(spec.env()).containsOnlyKeys("A");
+    assertThat(spec.toBuilder().build()).isEqualTo(spec);
+    assertThat(spec.toString()).contains("KEY").doesNotContain("planted-value");
+    assertThat(SpecDocument.toMap(spec).toString()).doesNotContain("planted-value", "KEY");
+  }
+
+  @Test
+  void wrongSecretVariablesAreNamedWithoutTheirValues() {
+    for (Map<String, Object> wrong :
+        List.<Map<String, Object>>of(
+            Map.of("secretEnv", List.of("KEY")),
+            Map.of("secretEnv", Map.of("KEY", "planted\0value")),
+            Map.of("secretEnv", Map.of("NOT A NAME", "planted-value")),
+            Map.of("env", Map.of("KEY", "1"), "secretEnv", Map.of("KEY", "planted-value")))) {
+      assertThatExceptionOfType(InvalidRequest.class)
+          .isThrownBy(() -> read(wrong))
+          .withMessageContaining("secretEnv")
+          .satisfies(e -> assertThat(e.toString()).doesNotContain("planted"));
+    }
+  }
+
+  @Test
   void everyFieldIsRead() {
     SandboxSpec spec =
         read(

@@ -137,7 +137,7 @@ record BootPlans(
     image.ifPresent(found -> env.putAll(found.env()));
     env.put("ISOLA_SANDBOX", spec.id().value());
     env.put("ISOLA_INSTANCE", context.instance().value());
-    env.putAll(spec.env());
+    env.putAll(spec.environment());
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), booting.record().secret())

@@ -46,7 +46,7 @@ final class Boot {
     env.putAll(image.env());
     env.put("ISOLA_SANDBOX", spec.id().value());
     env.put("ISOLA_INSTANCE", instance.value());
-    env.putAll(spec.env());
+    env.putAll(spec.environment());
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), secret)

@@ -75,7 +75,7 @@ record Creation(
     wanted.put("templateID", spec.image().orElse(settings.template()));
     wanted.put("timeout", Control.seconds(spec.ttl().orElseThrow()));
     wanted.put("metadata", marks.metadata(instance));
-    wanted.put("envVars", spec.env());
+    wanted.put("envVars", spec.environment());
     wanted.put(
         "allow_internet_access",
         spec.network().mode().filter(mode -> mode == NetworkMode.BRIDGE).isPresent());

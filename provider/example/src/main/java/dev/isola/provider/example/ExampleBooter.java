@@ -98,7 +98,7 @@ final class ExampleBooter implements Booter {
             .lock(booting.folder().lock())
             .confine(booting.record().workspace(), spec.workspaceMount())
             .cwd(spec.workingFolder())
-            .env(spec.env());
+            .env(spec.environment());
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return starter.start(spec.id(), boot.build(), booting.patience());

@@ -208,7 +208,7 @@ final class MemorySandbox implements Sandbox {
     if (terminal) {
       env.put("TERM", "xterm-256color");
     }
-    env.putAll(spec.env());
+    env.putAll(spec.environment());
     env.putAll(command.env());
     return env;
   }

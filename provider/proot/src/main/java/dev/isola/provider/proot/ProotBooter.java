@@ -166,7 +166,7 @@ final class ProotBooter implements Booter {
     image.ifPresent(found -> env.putAll(found.env()));
     env.put("ISOLA_SANDBOX", spec.id().value());
     env.put("ISOLA_INSTANCE", context.instance().value());
-    env.putAll(spec.env());
+    env.putAll(spec.environment());
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), booting.record().secret())

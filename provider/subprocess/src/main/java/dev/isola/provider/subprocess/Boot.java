@@ -56,7 +56,7 @@ final class Boot {
     env.put("LANG", "C.UTF-8");
     env.put("ISOLA_SANDBOX", record.id().value());
     env.put("ISOLA_INSTANCE", record.instance());
-    env.putAll(spec.env());
+    env.putAll(spec.environment());
     return env;
   }
 }

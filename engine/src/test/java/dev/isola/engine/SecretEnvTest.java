@@ -1,0 +1,157 @@
+package dev.isola.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.selection.Request;
+import dev.isola.engine.snapshot.Forked;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.WhenOver;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Secret variables reach the commands of a sandbox, and nothing that is stored or shown. */
+class SecretEnvTest {
+  private static final SandboxId ID = new SandboxId("keeper");
+  private static final String VALUE = "planted-secret-7d2e";
+  private static final Duration IDLE = Duration.ofMinutes(10);
+
+  @TempDir Path folder;
+
+  private static Delivery make(EngineHouse house) {
+    SandboxSpec spec =
+        SandboxSpec.builder(ID)
+            .env("PLAIN", "shown")
+            .secretEnv("API_KEY", Secret.of(VALUE))
+            .whenIdle(WhenOver.SNAPSHOT)
+            .build();
+    return house.engine.create(
+        Order.of(Request.of(spec, "memory")).withFixedId().withIdleTimeout(IDLE).withKey("once"));
+  }
+
+  private static String seen(Sandbox sandbox) {
+    return sandbox.run(Command.shell("echo $PLAIN $API_KEY")).stdout().text();
+  }
+
+  /** Returns the files of the house that have the value in them. */
+  private List<Path> leaks() throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files
+          .filter(Files::isRegularFile)
+          .filter(
+              file -> {
+                try {
+                  return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1)
+                      .contains(VALUE);
+                } catch (IOException e) {
+                  return false; // it is gone
+                }
+              })
+          .toList();
+    }
+  }
+
+  @Test
+  void reachesCommandsAndIsNotStoredInTheClear() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      Delivery made = make(house);
+      assertThat(seen(made.sandbox())).isEqualTo("shown " + VALUE + "\n");
+      assertThat(made.entry().toString()).contains("API_KEY").doesNotContain(VALUE);
+      assertThat(SpecText.secretNames(made.entry().spec())).containsExactly("API_KEY");
+      assertThat(house.ledger.events().after(0, 100).toString()).doesNotContain(VALUE);
+      assertThat(leaks()).isEmpty();
+      assertThat(
+              PosixFilePermissions.toString(
+                  Files.getPosixFilePermissions(folder.resolve("secrets.key"))))
+          .isEqualTo("rw-------");
+      assertThat(make(house).repeated()).as("the same request with the same key").isTrue();
+    }
+  }
+
+  @Test
+  void isThereAfterWakingFromASnapshotUnderAnotherServer() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house);
+      house.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> house.engine.entry(ID).state() == SandboxState.STOPPED);
+      await().until(() -> house.registry.get("memory").inventory().isEmpty());
+      house.restart(() -> {});
+      assertThat(seen(house.engine.sandbox(ID))).isEqualTo("shown " + VALUE + "\n");
+      assertThat(leaks()).isEmpty();
+    }
+  }
+
+  @Test
+  void forksHaveIt() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house);
+      Forked fork = house.engine.fork(ID, 1).getFirst();
+      assertThat(fork).isInstanceOf(Forked.Made.class);
+      SandboxId id = ((Forked.Made) fork).entry().id();
+      assertThat(seen(house.engine.sandbox(id))).isEqualTo("shown " + VALUE + "\n");
+    }
+  }
+
+  @Test
+  void isForgottenWithItsSandbox() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house);
+      assertThat(house.ledger.settings().all("secret-env")).containsOnlyKeys("keeper");
+      house.engine.destroy(ID, Destroy.FORCE);
+      assertThat(house.ledger.settings().all("secret-env")).isEmpty();
+      // One that a crash left is found when the next server starts.
+      house.restart(() -> house.ledger.settings().put("secret-env", "neverwas", "AAAA"));
+      await().until(() -> house.ledger.settings().all("secret-env").isEmpty());
+    }
+  }
+
+  @Test
+  void withoutItsKeyItIsRefusedAndNotEmpty() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      make(house);
+      Files.delete(folder.resolve("secrets.key"));
+      assertThatThrownBy(() -> house.engine.fork(ID, 1))
+          .isInstanceOf(SandboxException.class)
+          .hasMessageContaining("secrets.key is missing");
+      assertThat(folder.resolve("secrets.key")).doesNotExist();
+    }
+  }
+
+  @Test
+  void recordsOfEndedSandboxesArePurgedWithTheirEvents() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "retention: 7d\n")) {
+      make(house);
+      house.engine.destroy(ID, Destroy.FORCE);
+      house.clock.pass(Duration.ofDays(6));
+      house.restart(() -> {});
+      assertThat(house.engine.entry(ID).state()).isEqualTo(SandboxState.DESTROYED);
+      house.clock.pass(Duration.ofDays(2));
+      house.restart(() -> {});
+      await().until(() -> house.ledger.sandboxes().find(ID).isEmpty());
+      assertThatThrownBy(() -> house.engine.entry(ID)).isInstanceOf(NotFound.class);
+      assertThat(house.ledger.events().after(0, 100))
+          .noneMatch(event -> event.sandbox().filter(ID::equals).isPresent());
+      assertThat(make(house).repeated()).as("its idempotency key is free again").isFalse();
+    }
+  }
+}
