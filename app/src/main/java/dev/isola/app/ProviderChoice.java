@@ -7,8 +7,8 @@ import dev.isola.spi.error.Fault;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Picks the provider of a run. */
-final class ProviderChoice {
+/** The provider of a run. */
+record ProviderChoice(String name, Provider provider) {
   /**
    * What a run may use unasked, strongest and fastest to start first. Only local ones: a cloud or a
    * daemon of somebody else is used when it is named.
@@ -16,14 +16,12 @@ final class ProviderChoice {
   private static final List<String> PREFERENCE =
       List.of("bubblewrap", "gvisor", "crun", "runc", "proot", "subprocess");
 
-  private ProviderChoice() {}
-
   /**
    * Returns the first of the preferred ones that works.
    *
    * @throws dev.isola.spi.error.ProviderUnavailable when none does, with each one's reason
    */
-  static Provider best(Providers providers) {
+  static ProviderChoice best(Providers providers) {
     List<String> reasons = new ArrayList<>();
     for (String name : PREFERENCE) {
       if (providers.has(name)) {
@@ -31,7 +29,7 @@ final class ProviderChoice {
         if (provider.health() instanceof Health.Unhealthy unhealthy) {
           reasons.add(name + ": " + unhealthy.reason());
         } else {
-          return provider;
+          return new ProviderChoice(name, provider);
         }
       }
     }
@@ -49,7 +47,7 @@ final class ProviderChoice {
    * @throws dev.isola.spi.error.NotFound when there is no such provider
    * @throws dev.isola.spi.error.ProviderUnavailable when it does not work here
    */
-  static Provider named(String name, Providers providers) {
+  static ProviderChoice named(String name, Providers providers) {
     Provider provider = providers.get(name);
     if (provider.health() instanceof Health.Unhealthy unhealthy) {
       throw Fault.of(
@@ -59,6 +57,6 @@ final class ProviderChoice {
           .with("provider", name)
           .exception();
     }
-    return provider;
+    return new ProviderChoice(name, provider);
   }
 }

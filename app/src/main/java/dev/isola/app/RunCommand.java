@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
@@ -43,12 +44,16 @@ final class RunCommand implements Action {
       refuseWithoutTerminal(console);
     }
     try (Providers providers = wiring.providers()) {
-      Provider provider =
+      ProviderChoice choice =
           options.provider == null
               ? ProviderChoice.best(providers)
               : ProviderChoice.named(options.provider, providers);
+      Provider provider = choice.provider();
       announce(console, provider);
-      return new SandboxRun(wiring.host(), provider, spec, conduct(console, provider)).run(command);
+      SandboxLeases leases = new SandboxLeases(wiring.dataFolder().made());
+      return new SandboxRun(
+              wiring.host(), leases, choice.name(), provider, spec, conduct(console, provider))
+          .run(command);
     }
   }
 

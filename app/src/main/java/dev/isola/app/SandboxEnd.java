@@ -1,14 +1,15 @@
 package dev.isola.app;
 
+import dev.isola.engine.lease.SandboxLease;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 
 /**
- * Destroys a sandbox on close, and when the process is told to end (SIGINT, SIGTERM, SIGHUP) before
- * that. The JVM then ends with 128 plus the signal by itself.
+ * Destroys a leased sandbox on close, and when the process is told to end (SIGINT, SIGTERM, SIGHUP)
+ * before that. The JVM then ends with 128 plus the signal by itself.
  */
 final class SandboxEnd implements AutoCloseable {
   private static final Destroy NOW = new Destroy(true, Duration.ofSeconds(5));
@@ -16,18 +17,18 @@ final class SandboxEnd implements AutoCloseable {
 
   private final Host host;
   private final Provider provider;
-  private final SandboxId id;
+  private final SandboxLease lease;
   private final Thread hook = new Thread(this::interrupt, "isola-end");
   private volatile boolean interrupted;
 
-  private SandboxEnd(Host host, Provider provider, SandboxId id) {
+  private SandboxEnd(Host host, Provider provider, SandboxLease lease) {
     this.host = host;
     this.provider = provider;
-    this.id = id;
+    this.lease = lease;
   }
 
-  static SandboxEnd watch(Host host, Provider provider, SandboxId id) {
-    SandboxEnd end = new SandboxEnd(host, provider, id);
+  static SandboxEnd watch(Host host, Provider provider, SandboxLease lease) {
+    SandboxEnd end = new SandboxEnd(host, provider, lease);
     Runtime.getRuntime().addShutdownHook(end.hook);
     return end;
   }
@@ -51,9 +52,10 @@ final class SandboxEnd implements AutoCloseable {
 
   private void destroyQuietly() {
     try {
-      provider.destroy(id, NOW);
-    } catch (SandboxException e) {
-      // There is nobody left to do anything about it.
+      provider.destroy(lease.id(), NOW);
+      lease.close();
+    } catch (SandboxException | UncheckedIOException e) {
+      // The lease lapses with this process; the next run or server removes what is left.
     }
   }
 
@@ -64,9 +66,11 @@ final class SandboxEnd implements AutoCloseable {
       return; // the hook is at it
     }
     try {
-      provider.destroy(id, Destroy.FORCE);
-    } catch (SandboxException e) {
-      ErrorReport.line(host, "sandbox " + id + " could not be destroyed: " + e.getMessage());
+      provider.destroy(lease.id(), Destroy.FORCE);
+      lease.close();
+    } catch (SandboxException | UncheckedIOException e) {
+      ErrorReport.line(
+          host, "sandbox " + lease.id() + " could not be destroyed: " + e.getMessage());
     }
     try {
       Runtime.getRuntime().removeShutdownHook(hook);

@@ -1,5 +1,8 @@
 package dev.isola.app;
 
+import dev.isola.engine.lease.SandboxLease;
+import dev.isola.engine.lease.SandboxLeases;
+import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.ErrorCode;
@@ -8,23 +11,40 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
 
-/** Makes the sandbox, runs the command in it and leaves nothing, however it ends. */
+/**
+ * Makes the sandbox, runs the command in it and leaves nothing, however it ends. It holds the
+ * sandbox's lease, so that a server on the same data folder leaves the sandbox alone.
+ */
 final class SandboxRun {
   private final Host host;
+  private final SandboxLeases leases;
+  private final String name;
   private final Provider provider;
   private final SandboxSpec spec;
   private final Conduct conduct;
 
-  SandboxRun(Host host, Provider provider, SandboxSpec spec, Conduct conduct) {
+  /**
+   * @param name the provider's
+   */
+  SandboxRun(
+      Host host,
+      SandboxLeases leases,
+      String name,
+      Provider provider,
+      SandboxSpec spec,
+      Conduct conduct) {
     this.host = host;
+    this.leases = leases;
+    this.name = name;
     this.provider = provider;
     this.spec = spec;
     this.conduct = conduct;
   }
 
   int run(Command command) {
+    SandboxLease lease = leases.take(spec.id(), name);
     // Before create: Ctrl-C may come while the sandbox is being made.
-    try (SandboxEnd end = SandboxEnd.watch(host, provider, spec.id())) {
+    try (SandboxEnd end = SandboxEnd.watch(host, provider, lease)) {
       try {
         Sandbox sandbox = provider.create(spec);
         return conduct.run(sandbox, command);
@@ -34,6 +54,21 @@ final class SandboxRun {
         }
         throw explained(e, command);
       }
+    } finally {
+      leases.recover(this::remove);
+    }
+  }
+
+  /** Removes what a run left that was killed, where it used the same provider. */
+  private boolean remove(SandboxLeases.Lapsed lapsed) {
+    if (!lapsed.provider().equals(name)) {
+      return false;
+    }
+    try {
+      provider.destroy(lapsed.id(), Destroy.FORCE);
+      return true;
+    } catch (SandboxException e) {
+      return false; // The next one tries again.
     }
   }
 

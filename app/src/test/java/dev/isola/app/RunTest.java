@@ -224,7 +224,8 @@ class RunTest {
     assertThat(mode(data)).isEqualTo("rwx--x--x");
     assertThat(mode(data.resolve("instance"))).isEqualTo("rw-------");
     assertThat(Optional.ofNullable(data.toFile().list()).orElseThrow())
-        .containsExactlyInAnyOrder("instance", "bubblewrap");
+        .containsExactlyInAnyOrder("instance", "bubblewrap", "leases");
+    assertThat(data.resolve("leases")).isEmptyDirectory();
   }
 
   private static String mode(Path path) throws IOException {

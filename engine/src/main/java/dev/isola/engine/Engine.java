@@ -6,6 +6,7 @@ import dev.isola.engine.config.Keys;
 import dev.isola.engine.config.Shutdown;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Choosing;
 import dev.isola.engine.lifecycle.Creator;
@@ -146,7 +147,9 @@ public final class Engine implements AutoCloseable {
     hibernation = new Hibernation(book, living, registry, admission, keeping, clock, log);
     resting = new Resting(book, living, hibernation, clock, log);
     expiry = new Expiry(ledger, book, ender, resting, uses, clock, log);
-    reconciler = new Reconciler(ledger, registry, book, ender, living, log);
+    reconciler =
+        new Reconciler(
+            ledger, registry, book, ender, living, new SandboxLeases(config.get(Keys.DATA)), log);
     pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
     this.registry = registry;
     usage = new UsageWatch(living, book, events, config.get(Keys.USAGE_WARN_AT), clock, log);

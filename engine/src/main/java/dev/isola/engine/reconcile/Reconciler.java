@@ -1,6 +1,7 @@
 package dev.isola.engine.reconcile;
 
 import dev.isola.engine.Log;
+import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Living;
@@ -39,15 +40,23 @@ public final class Reconciler {
   private final Book book;
   private final Ender ender;
   private final Living living;
+  private final SandboxLeases leases;
   private final Log log;
 
   public Reconciler(
-      Ledger ledger, Registry registry, Book book, Ender ender, Living living, Log log) {
+      Ledger ledger,
+      Registry registry,
+      Book book,
+      Ender ender,
+      Living living,
+      SandboxLeases leases,
+      Log log) {
     this.ledger = ledger;
     this.registry = registry;
     this.book = book;
     this.ender = ender;
     this.living = living;
+    this.leases = leases;
     this.log = log;
   }
 
@@ -60,10 +69,35 @@ public final class Reconciler {
     Map<SandboxId, String> after = new HashMap<>();
     open().forEach(entry -> after.put(entry.id(), entry.provider()));
     List<Step> steps =
-        Reconciliation.plan(new Situation(before, seen, after, making(before, seen)));
+        Reconciliation.plan(
+            new Situation(before, seen, after, making(before, seen), leased(seen, after)));
     Failpoint.RECONCILE_PLANNED.reach();
     steps.forEach(this::attempt);
+    recoverLeases(seen);
     return steps;
+  }
+
+  /** A lease is taken before its sandbox exists: whatever was seen had its lease by now. */
+  private Set<SandboxId> leased(Map<String, List<Sighting>> seen, Map<SandboxId, String> written) {
+    Set<SandboxId> leased = new HashSet<>();
+    seen.values().forEach(list -> list.forEach(sighting -> leased.add(sighting.id())));
+    leased.removeAll(written.keySet());
+    leased.removeIf(id -> !leases.held(id));
+    return leased;
+  }
+
+  private void recoverLeases(Map<String, List<Sighting>> seen) {
+    try {
+      leases.recover(lease -> isGone(lease, seen));
+    } catch (SandboxException e) {
+      log.warning("leases whose holders died are still there: " + e.fault().what());
+    }
+  }
+
+  /** What was seen goes by a step of the plan; its lease goes the next time. */
+  private static boolean isGone(SandboxLeases.Lapsed lease, Map<String, List<Sighting>> seen) {
+    List<Sighting> there = seen.get(lease.provider());
+    return there != null && there.stream().noneMatch(one -> one.id().equals(lease.id()));
   }
 
   /**

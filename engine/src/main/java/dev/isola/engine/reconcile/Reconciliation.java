@@ -33,7 +33,9 @@ final class Reconciliation {
             (provider, sightings) -> {
               for (Sighting sighting : sightings) {
                 boolean written = provider.equals(known.get(sighting.id()));
-                if (!written && !now.making().contains(sighting.id())) {
+                boolean owned =
+                    now.making().contains(sighting.id()) || now.leased().contains(sighting.id());
+                if (!written && !owned) {
                   steps.add(new Step.Remove(provider, sighting.id()));
                 }
               }

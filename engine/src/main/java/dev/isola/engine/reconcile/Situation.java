@@ -16,16 +16,19 @@ import java.util.Set;
  * @param seen what providers have, by their names; who did not answer is not in it
  * @param after the ids that were written down after everybody had answered, with their providers
  * @param making what this process is making just now
+ * @param leased what belongs to another process that is alive, such as {@code isola run}
  */
 public record Situation(
     List<SandboxEntry> before,
     Map<String, List<Sighting>> seen,
     Map<SandboxId, String> after,
-    Set<SandboxId> making) {
+    Set<SandboxId> making,
+    Set<SandboxId> leased) {
   public Situation {
     before = List.copyOf(before);
     seen = Map.copyOf(seen);
     after = Map.copyOf(after);
     making = Set.copyOf(making);
+    leased = Set.copyOf(leased);
   }
 }

@@ -33,7 +33,7 @@ class ReconciliationTest {
       List<SandboxEntry> written, Map<String, List<Sighting>> seen, Set<SandboxId> making) {
     Map<SandboxId, String> after =
         written.isEmpty() ? Map.of() : Map.of(ID, written.getFirst().provider());
-    return Reconciliation.plan(new Situation(written, seen, after, making));
+    return Reconciliation.plan(new Situation(written, seen, after, making, Set.of()));
   }
 
   @ParameterizedTest
@@ -71,6 +71,15 @@ class ReconciliationTest {
   }
 
   @Test
+  void leasedSandboxesAreLeftAlone() {
+    Map<String, List<Sighting>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+    assertThat(Reconciliation.plan(new Situation(List.of(), seen, Map.of(), Set.of(), Set.of(ID))))
+        .isEmpty();
+    assertThat(Reconciliation.plan(new Situation(List.of(), seen, Map.of(), Set.of(), Set.of())))
+        .containsExactly(new Step.Remove("p", ID));
+  }
+
+  @Test
   void whatIsBeingMadeIsLeftAlone() {
     Map<String, List<Sighting>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
     assertThat(plan(List.of(entry(SandboxState.CREATING)), seen, Set.of(ID))).isEmpty();
@@ -97,7 +106,7 @@ class ReconciliationTest {
   @Test
   void whatWasMadeMeanwhileIsNotRemoved() {
     Map<String, List<Sighting>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
-    Situation now = new Situation(List.of(), seen, Map.of(ID, "p"), Set.of());
+    Situation now = new Situation(List.of(), seen, Map.of(ID, "p"), Set.of(), Set.of());
     assertThat(Reconciliation.plan(now)).isEmpty();
   }
 

@@ -1,0 +1,217 @@
+package dev.isola.engine.lease;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * The leases of an installation: one file for each sandbox that a process made without a server,
+ * such as {@code isola run}. The holder keeps the file locked. Reconciliation leaves a sandbox
+ * alone while its lease is held, and removes it when the holder has died.
+ *
+ * <p>All users of a data folder share the leases. The folder belongs to the owner of the data
+ * folder, and a file can be read by every user who may enter it, so that each of them can tell
+ * whether a lease of another user is held.
+ */
+public final class SandboxLeases {
+  /**
+   * The leases of this process. Their files must not be opened a second time: closing a channel
+   * ends every lock that the process has on its file.
+   */
+  static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
+
+  private static final int LONGEST = 256;
+  private static final Set<OpenOption> NEW =
+      Set.of(
+          StandardOpenOption.CREATE_NEW,
+          StandardOpenOption.READ,
+          StandardOpenOption.WRITE,
+          LinkOption.NOFOLLOW_LINKS);
+  private static final Set<OpenOption> READ =
+      Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+  private static final FileAttribute<?> READABLE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r--r--"));
+  private static final FileAttribute<?> CLOSED =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  private final Path folder;
+
+  /**
+   * @param data the data folder of the installation
+   */
+  public SandboxLeases(Path data) {
+    this.folder = data.toAbsolutePath().normalize().resolve("leases");
+  }
+
+  /**
+   * Takes the lease of a sandbox that this process is about to create.
+   *
+   * @param provider the provider that creates it; {@link #recover} tells it to the next process
+   * @throws dev.isola.spi.error.ProviderUnavailable when the data folder cannot hold a lease
+   */
+  public SandboxLease take(SandboxId id, String provider) {
+    Path file = folder.resolve(id.value());
+    Path temporary = folder.resolve("." + id.value() + ".new");
+    OWN.add(file);
+    boolean taken = false;
+    try {
+      make();
+      FileChannel channel = FileChannel.open(temporary, NEW, READABLE);
+      try {
+        if (channel.tryLock() == null) {
+          throw new IOException(temporary + " is locked by another process");
+        }
+        channel.write(UTF_8.encode(provider + "\n"));
+        // Locked before it has its name: a file of that name without a lock has no holder.
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+        taken = true;
+        return new SandboxLease(id, file, channel);
+      } finally {
+        if (!taken) {
+          Files.deleteIfExists(temporary);
+          channel.close();
+        }
+      }
+    } catch (IOException e) {
+      throw unusable(e);
+    } finally {
+      if (!taken) {
+        OWN.remove(file);
+      }
+    }
+  }
+
+  /** Tells whether a process that is alive holds the lease of this sandbox. */
+  public boolean held(SandboxId id) {
+    return held(folder.resolve(id.value()));
+  }
+
+  private boolean held(Path file) {
+    if (OWN.contains(file)) {
+      return true;
+    }
+    try (FileChannel channel = FileChannel.open(file, READ)) {
+      return channel.tryLock(0, Long.MAX_VALUE, true) == null;
+    } catch (NoSuchFileException e) {
+      return false;
+    } catch (IOException unknown) {
+      return true; // What cannot be told apart from a sandbox in use is not removed.
+    }
+  }
+
+  /** Returns the sandboxes whose leases are held. */
+  public Set<SandboxId> held() {
+    Set<SandboxId> held = new HashSet<>();
+    each(
+        file -> {
+          if (held(file)) {
+            held.add(new SandboxId(file.getFileName().toString()));
+          }
+        });
+    return held;
+  }
+
+  /** A lease whose holder died before it had destroyed the sandbox. */
+  public record Lapsed(SandboxId id, String provider) {}
+
+  /** Removes what a process left that died. */
+  @FunctionalInterface
+  public interface Removal {
+    /** Returns true when nothing of the sandbox is left, so that its lease can go too. */
+    boolean remove(Lapsed lease);
+  }
+
+  /**
+   * Gives every lease whose holder died to {@code removal}, one process at a time, and removes
+   * those of which nothing is left.
+   */
+  public void recover(Removal removal) {
+    each(file -> recover(file, removal));
+  }
+
+  private static void recover(Path file, Removal removal) {
+    if (OWN.contains(file)) {
+      return;
+    }
+    try (FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      if (channel.tryLock() != null
+          && removal.remove(
+              new Lapsed(new SandboxId(file.getFileName().toString()), provider(channel)))) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException othersOrGone) {
+      // A lease of another user, or one that was removed meanwhile.
+    }
+  }
+
+  private static String provider(FileChannel channel) throws IOException {
+    ByteBuffer text = ByteBuffer.allocate(LONGEST);
+    channel.read(text, 0);
+    return UTF_8.decode(text.flip()).toString().strip();
+  }
+
+  private void each(Consumer<Path> action) {
+    try (DirectoryStream<Path> files =
+        Files.newDirectoryStream(
+            folder, file -> SandboxId.isValid(file.getFileName().toString()))) {
+      files.forEach(action);
+    } catch (NoSuchFileException noLease) {
+      // No process ever took one.
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
+  /** Root that uses the folder of another user must not shut that user out. */
+  private void make() throws IOException {
+    if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    try {
+      Files.createDirectory(folder, CLOSED);
+    } catch (FileAlreadyExistsException e) {
+      if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+        throw e;
+      }
+      return;
+    }
+    Optional<Path> data = Optional.ofNullable(folder.getParent());
+    if (data.isPresent() && !Files.getOwner(data.get()).equals(Files.getOwner(folder))) {
+      Files.getFileAttributeView(folder, PosixFileAttributeView.class)
+          .setOwner(Files.getOwner(data.get()));
+    }
+  }
+
+  private SandboxException unusable(IOException e) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the leases of sandboxes in " + folder + " cannot be used: " + e,
+            "check the rights of the data folder, or choose another with --data")
+        .exception(e);
+  }
+}
