@@ -1,11 +1,14 @@
 package dev.isola.app;
 
+import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.ConfigResult;
 import dev.isola.engine.config.Machine;
 import dev.isola.engine.config.Sources;
 import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -45,6 +48,24 @@ record ConfigSources(Optional<Path> file, Sources sources) {
 
   ConfigResult read() {
     return ConfigReader.read(sources);
+  }
+
+  /**
+   * Returns the configuration.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong with it
+   */
+  Config need() {
+    return switch (read()) {
+      case ConfigResult.Good(Config good) -> good;
+      case ConfigResult.Bad(var problems) ->
+          throw Fault.of(
+                  ErrorCode.INVALID_REQUEST,
+                  "the configuration is invalid: "
+                      + String.join("; ", problems.stream().map(Object::toString).toList()),
+                  "correct it; isola config shows all of it")
+              .exception();
+    };
   }
 
   private static FlagValue flag(String value) {

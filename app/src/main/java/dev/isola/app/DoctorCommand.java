@@ -31,7 +31,7 @@ final class DoctorCommand implements Action {
       List<Fact> facts = Machine.facts(wiring.dataFolder());
       List<Fact> tools = Tools.of(wiring.host().env(), providers.names()).facts(Tool.ALL);
       List<ProviderReport> reports = ProviderReport.all(providers);
-      long healthy = reports.stream().filter(report -> report.health().healthy()).count();
+      long healthy = reports.stream().filter(report -> report.health().usable()).count();
       if (console.json()) {
         console.print(json(facts, tools, reports, healthy));
       } else {
@@ -87,6 +87,7 @@ final class DoctorCommand implements Action {
     facts.add(
         switch (report.health()) {
           case Health.Healthy(String detail) -> Fact.good("healthy", detail);
+          case Health.Degraded(String reason, String fix) -> Fact.bad("degraded", reason, fix);
           case Health.Unhealthy(String reason, String fix) -> Fact.bad("unhealthy", reason, fix);
         });
     report.info().stream()

@@ -71,6 +71,11 @@ record ProviderReport(String name, Health health, Optional<ProviderInfo> info) {
     json.put("healthy", health.healthy());
     switch (health) {
       case Health.Healthy(String detail) -> json.put("detail", detail);
+      case Health.Degraded(String reason, String fix) -> {
+        json.put("degraded", true);
+        json.put("reason", reason);
+        json.put("fix", fix);
+      }
       case Health.Unhealthy(String reason, String fix) -> {
         json.put("reason", reason);
         json.put("fix", fix);

@@ -39,9 +39,11 @@ final class ProvidersCommand implements Action {
         new Table().row("NAME", "STATUS", "ISOLATION", "STARTUP", "ENFORCES", "CAPABILITIES");
     for (ProviderReport report : reports) {
       String status =
-          report.health() instanceof Health.Healthy
-              ? console.paint(Paint.GREEN, "healthy")
-              : console.paint(Paint.RED, "unhealthy");
+          switch (report.health()) {
+            case Health.Healthy _ -> console.paint(Paint.GREEN, "healthy");
+            case Health.Degraded _ -> console.paint(Paint.YELLOW, "degraded");
+            case Health.Unhealthy _ -> console.paint(Paint.RED, "unhealthy");
+          };
       if (report.info().isPresent()) {
         ProviderInfo info = report.info().get();
         table.row(

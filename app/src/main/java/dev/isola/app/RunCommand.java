@@ -1,12 +1,22 @@
 package dev.isola.app;
 
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.Keys;
 import dev.isola.engine.lease.SandboxLeases;
+import dev.isola.engine.selection.Policy;
+import dev.isola.engine.selection.Request;
+import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
+import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 
@@ -43,18 +53,50 @@ final class RunCommand implements Action {
     if (options.tty) {
       refuseWithoutTerminal(console);
     }
-    try (Providers providers = wiring.providers()) {
-      ProviderChoice choice =
-          options.provider == null
-              ? ProviderChoice.best(providers)
-              : ProviderChoice.named(options.provider, providers);
-      Provider provider = choice.provider();
-      announce(console, provider);
-      SandboxLeases leases = new SandboxLeases(wiring.dataFolder().made());
+    Config config = wiring.configSources(options.file, options.settings).need();
+    if (console.verbose()) {
+      config.warnings().forEach(console::remark);
+    }
+    DataFolder data = new DataFolder(config.get(Keys.DATA));
+    SandboxLeases leases = new SandboxLeases(data.made());
+    try (Providers providers = wiring.providers(config)) {
+      ProviderChoice choice = choose(providers, config, spec);
+      announce(console, choice);
       return new SandboxRun(
-              wiring.host(), leases, choice.name(), provider, spec, conduct(console, provider))
+              wiring.host(),
+              leases,
+              choice.name(),
+              choice.provider(),
+              spec,
+              conduct(console, choice.provider()))
           .run(command);
     }
+  }
+
+  /** Prefers a provider that enforces the limits asked for; where there is none, that is told. */
+  private ProviderChoice choose(Providers providers, Config config, SandboxSpec spec) {
+    Policy policy = RunPolicy.of(config, options);
+    Request request = request(config, spec);
+    Set<LimitKind> limits = options.limitsAsked().keySet();
+    if (limits.isEmpty()) {
+      return ProviderChoice.of(providers, policy, request);
+    }
+    Require enforced = new Require(Isolation.PROCESS, Set.of(), limits);
+    try {
+      return ProviderChoice.of(providers, policy, request.requiring(enforced));
+    } catch (SandboxException none) {
+      return ProviderChoice.of(providers, policy, request);
+    }
+  }
+
+  private Request request(Config config, SandboxSpec spec) {
+    String provider = options.provider == null ? config.get(Keys.PROVIDER) : options.provider;
+    return Request.of(spec, provider)
+        .requiring(
+            new Require(
+                options.isolation().orElse(Isolation.PROCESS),
+                options.tty ? Set.of(Terminals.class) : Set.of(),
+                Set.of()));
   }
 
   private Conduct conduct(Console console, Provider provider) {
@@ -78,21 +120,28 @@ final class RunCommand implements Action {
     }
   }
 
-  /** Asks the provider only when there is somebody to tell: the first answer may take a while. */
-  private void announce(Console console, Provider provider) {
-    boolean heard = wiring.host().interactive().err() && options.provider == null;
-    if (!console.verbose() && !heard) {
-      return;
-    }
-    ProviderInfo info = provider.info();
+  private void announce(Console console, ProviderChoice choice) {
+    ProviderInfo info = choice.standing().info().orElseThrow();
     if (console.verbose()) {
       String isolation = ProviderReport.word(info.isolation());
-      console.remark("provider " + info.name() + " (isolation: " + isolation + ")");
+      console.remark("provider " + choice.name() + " (isolation: " + isolation + ")");
     }
-    if (options.provider == null && info.isolation() == Isolation.PROCESS) {
-      console.remark(
-          "no isolation on this machine's providers; the command runs as a plain process"
-              + " (see isola doctor)");
+    if (choice.standing().health() instanceof Health.Degraded(String reason, String fix)) {
+      console.remark("provider " + choice.name() + " is degraded: " + reason + "; " + fix);
     }
+    options
+        .limitsAsked()
+        .forEach(
+            (kind, option) -> {
+              if (!info.support().enforcedLimits().contains(kind)) {
+                console.remark(
+                    option
+                        + " is not enforced: "
+                        + choice.name()
+                        + " cannot limit "
+                        + ProviderReport.word(kind)
+                        + " on this machine; see isola doctor");
+              }
+            });
   }
 }

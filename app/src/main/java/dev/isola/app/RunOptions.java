@@ -1,10 +1,12 @@
 package dev.isola.app;
 
+import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.ContainerType;
+import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
@@ -16,7 +18,9 @@ import dev.isola.spi.spec.WhenOver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -39,12 +43,37 @@ final class RunOptions {
     }
   }
 
+  /** The values of {@code --isolation}, for shell completion. */
+  static final class Levels extends ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Levels() {
+      super(List.of("vm", "kernel", "container", "process"));
+    }
+  }
+
   @Option(
       names = "--provider",
       paramLabel = "NAME",
-      description =
-          "What makes the sandbox. Default: the first that works here; see isola providers.")
+      description = "What makes the sandbox. Default: the config's, else the best that works here.")
   @Nullable String provider;
+
+  @Option(
+      names = "--isolation",
+      paramLabel = "LEVEL",
+      completionCandidates = Levels.class,
+      description =
+          "The least isolation: vm, kernel, container or process (none). Default: container.")
+  @Nullable String isolation;
+
+  @Option(names = "--config", paramLabel = "FILE", description = "See isola config --help.")
+  @Nullable String file;
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "A value over the config file and the environment. Repeatable.")
+  List<String> settings = new ArrayList<>();
 
   @Option(
       names = {"-e", "--env"},
@@ -191,6 +220,32 @@ final class RunOptions {
     violations.addAll(SpecValidation.hostViolations(spec));
     refuse(violations);
     return spec;
+  }
+
+  /** Returns the limits that were asked for, with the options that did. */
+  Map<LimitKind, String> limitsAsked() {
+    Map<LimitKind, String> asked = new EnumMap<>(LimitKind.class);
+    if (cpu != null) {
+      asked.put(LimitKind.CPU, "--cpu");
+    }
+    if (memory != null) {
+      asked.put(LimitKind.MEMORY, "--memory");
+    }
+    return asked;
+  }
+
+  /** Returns the least isolation that was asked for. */
+  Optional<Isolation> isolation() {
+    if (isolation == null) {
+      return Optional.empty();
+    }
+    for (Isolation level : Isolation.values()) {
+      if (level.name().toLowerCase(Locale.ROOT).equals(isolation)) {
+        return Optional.of(level);
+      }
+    }
+    throw new UsageException(
+        "--isolation is '" + isolation + "'", "use one of " + String.join(", ", new Levels()));
   }
 
   private ResourceLimits limits() {

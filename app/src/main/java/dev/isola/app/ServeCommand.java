@@ -1,10 +1,7 @@
 package dev.isola.app;
 
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.ConfigResult;
 import dev.isola.engine.config.Keys;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,17 +48,7 @@ final class ServeCommand implements Action {
     if (port != null) {
       all.add(Keys.SERVER_PORT.name() + "=" + port);
     }
-    Config config =
-        switch (wiring.configSources(file, all).read()) {
-          case ConfigResult.Good(Config good) -> good;
-          case ConfigResult.Bad(var problems) ->
-              throw Fault.of(
-                      ErrorCode.INVALID_REQUEST,
-                      "the configuration is invalid: "
-                          + String.join("; ", problems.stream().map(Object::toString).toList()),
-                      "correct it; isola config shows all of it")
-                  .exception();
-        };
+    Config config = wiring.configSources(file, all).need();
     InstantSource clock = InstantSource.system();
     ServeLog log = new ServeLog(wiring.host().err(), clock);
     config.warnings().forEach(log::warning);

@@ -1,5 +1,7 @@
 package dev.isola.app;
 
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.Keys;
 import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,15 @@ final class Wiring {
 
   ConfigSources configSources(@Nullable String file, List<String> values) {
     return ConfigSources.of(file, values, globals.data, host);
+  }
+
+  /** Returns the providers with their settings, in the configured data folder. */
+  Providers providers(Config config) {
+    return new Providers(
+        host.factories(),
+        config.providers(),
+        new DataFolder(config.get(Keys.DATA)),
+        InstantSource.system());
   }
 
   Providers providers() {

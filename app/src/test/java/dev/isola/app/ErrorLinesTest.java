@@ -103,7 +103,8 @@ class ErrorLinesTest {
     fake.health = new Health.Unhealthy("no agent", "build it");
     assertThat(isola().call("run", "true").err())
         .isEqualTo(
-            "isola: no provider works on this machine (subprocess: no agent); see isola doctor\n");
+            "isola: no provider may make this sandbox (subprocess: no agent); for subprocess:"
+                + " build it\n");
     assertThat(isola().call("run", "--provider", "subprocess", "true").err())
         .isEqualTo("isola: provider subprocess does not work here: no agent; build it\n");
   }

@@ -2,12 +2,14 @@ package dev.isola.app;
 
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
@@ -38,6 +40,8 @@ final class FakeProvider implements Provider, ProviderFactory {
   private final String name;
   Health health = new Health.Healthy("always");
   Isolation isolation = Isolation.CONTAINER;
+  Hosting hosting = Hosting.LOCAL;
+  Set<LimitKind> limits = Set.of(LimitKind.MEMORY, LimitKind.CPU);
   boolean destroyFails;
   boolean createFails;
   int made;
@@ -54,6 +58,11 @@ final class FakeProvider implements Provider, ProviderFactory {
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return new ProviderProfile(isolation, hosting, Duration.ofMillis(1));
   }
 
   @Override
@@ -76,17 +85,13 @@ final class FakeProvider implements Provider, ProviderFactory {
         ApiVersion.CURRENT,
         isolation,
         Set.of(Attaching.class, Terminals.class),
-        new SpecSupport(
-            false,
-            true,
-            Set.of(NetworkMode.NONE),
-            Set.of(Volume.Type.BIND),
-            Set.of(LimitKind.MEMORY, LimitKind.CPU)),
+        new SpecSupport(false, true, Set.of(NetworkMode.NONE), Set.of(Volume.Type.BIND), limits),
         List.of(
             new Requirement("memory", true, true, "of this JVM", ""),
             new Requirement("magic", false, false, "no wand", "apt install wand")),
         "in memory",
-        Duration.ofMillis(1));
+        Duration.ofMillis(1),
+        hosting);
   }
 
   @Override

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture.Called;
 import dev.isola.spi.Bytes;
-import dev.isola.spi.Health;
-import dev.isola.spi.Isolation;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
@@ -105,8 +103,6 @@ class RunTest {
             "1h30m",
             "--user",
             "me",
-            "--image",
-            "i",
             "--network",
             "none",
             "true");
@@ -120,7 +116,6 @@ class RunTest {
     assertThat(spec.limits().cpu()).isEqualTo(0.5);
     assertThat(spec.limits().memoryMb()).isEqualTo(64);
     assertThat(spec.user()).contains("me");
-    assertThat(spec.image()).contains("i");
     assertThat(spec.network().mode()).contains(NetworkMode.NONE);
   }
 
@@ -132,38 +127,6 @@ class RunTest {
     assertThat(fake.specs.get(0).ttl()).contains(Duration.ofHours(24));
     assertThat(fake.specs.get(1).ttl()).contains(Duration.ofHours(30).plusMinutes(1));
     assertThat(fake.specs.get(0).id()).isNotEqualTo(fake.specs.get(1).id());
-  }
-
-  @Test
-  void takesTheFirstThatIsHealthy() {
-    FakeProvider broken = new FakeProvider("bubblewrap");
-    broken.health = new Health.Unhealthy("no bwrap", "apt install bubblewrap");
-    FakeProvider plain = new FakeProvider("subprocess");
-    plain.isolation = Isolation.PROCESS;
-    FakeProvider cloud = new FakeProvider("e2b");
-    var isola = new CommandLineFixture(folder.resolve("data"), cloud, plain, broken);
-
-    Called quiet = isola.call("run", "true");
-    Called verbose = isola.call("run", "-v", "true");
-
-    assertThat(plain.specs).hasSize(2);
-    assertThat(quiet.err()).isEmpty();
-    assertThat(verbose.err())
-        .isEqualTo(
-            "isola: provider subprocess (isolation: process)\n"
-                + "isola: no isolation on this machine's providers; the command runs as a plain"
-                + " process (see isola doctor)\n");
-    assertThat(cloud.made).isZero();
-  }
-
-  @Test
-  void warnsOfMissingIsolationOnATerminalUnlessItWasAskedFor() {
-    FakeProvider plain = new FakeProvider("subprocess");
-    plain.isolation = Isolation.PROCESS;
-    var isola = new CommandLineFixture(folder.resolve("data"), plain);
-    isola.interactive = new Host.Interactive(true, true, true);
-    assertThat(isola.call("run", "true").err()).startsWith("isola: no isolation").hasLineCount(1);
-    assertThat(isola.call("run", "--provider", "subprocess", "true").err()).isEmpty();
   }
 
   @Test

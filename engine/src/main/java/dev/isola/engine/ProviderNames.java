@@ -14,8 +14,8 @@ public final class ProviderNames {
   public static final String E2B = "e2b";
   public static final String MICROVM = "microvmctl";
 
-  /** Strongest first; among equals, what disturbs least. */
-  public static final List<String> BEST_FIRST =
+  /** The providers that Isola has or will have, for hints in config about a name that is wrong. */
+  public static final List<String> KNOWN =
       List.of(
           "firecracker",
           "kata",

@@ -13,8 +13,8 @@ import java.util.Optional;
  */
 public record Standing(String name, Optional<ProviderInfo> info, Health health, Instant at) {
   public Standing {
-    if (info.isEmpty() && health.healthy()) {
-      throw new IllegalArgumentException(name + " is healthy and has said nothing of itself");
+    if (info.isEmpty() && health.usable()) {
+      throw new IllegalArgumentException(name + " is usable and has said nothing of itself");
     }
   }
 
@@ -23,7 +23,13 @@ public record Standing(String name, Optional<ProviderInfo> info, Health health, 
     return new Standing(name, Optional.empty(), new Health.Unhealthy(reason, fix), at);
   }
 
+  /** Tells whether it makes sandboxes without known defects. */
   public boolean healthy() {
     return health.healthy();
+  }
+
+  /** Tells whether it makes sandboxes at all. */
+  public boolean usable() {
+    return health.usable();
   }
 }

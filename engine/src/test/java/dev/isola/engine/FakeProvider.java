@@ -2,12 +2,14 @@ package dev.isola.engine;
 
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
@@ -46,6 +48,23 @@ public final class FakeProvider implements Provider, ProviderFactory {
           "bubblewrap", Isolation.CONTAINER,
           "proot", Isolation.PROCESS,
           "subprocess", Isolation.PROCESS);
+
+  /** What is not here starts in a millisecond and needs nothing. */
+  private static final Map<String, ProviderProfile> PROFILES =
+      Map.of(
+          "firecracker", profile(Hosting.LOCAL, 150),
+          "e2b", profile(Hosting.REMOTE, 2000),
+          "gvisor", profile(Hosting.LOCAL, 300),
+          "docker", profile(Hosting.DAEMON, 400),
+          "crun", profile(Hosting.LOCAL, 30),
+          "runc", profile(Hosting.LOCAL, 60),
+          "bubblewrap", profile(Hosting.LOCAL, 15),
+          "proot", profile(Hosting.LOCAL, 40),
+          "subprocess", profile(Hosting.LOCAL, 10));
+
+  private static ProviderProfile profile(Hosting hosting, long millis) {
+    return new ProviderProfile(Isolation.VM, hosting, Duration.ofMillis(millis));
+  }
 
   public static final SpecSupport EVERYTHING =
       new SpecSupport(
@@ -93,6 +112,11 @@ public final class FakeProvider implements Provider, ProviderFactory {
     return this;
   }
 
+  public FakeProvider degraded(String reason) {
+    health = new Health.Degraded(reason, "mend " + name);
+    return this;
+  }
+
   public FakeProvider failing(ErrorCode code, String what) {
     failure = Fault.of(code, what, "mend " + name).exception();
     return this;
@@ -128,7 +152,12 @@ public final class FakeProvider implements Provider, ProviderFactory {
         support,
         List.of(),
         "nothing to clean",
-        Duration.ofMillis(1));
+        known().startup(),
+        known().hosting());
+  }
+
+  private ProviderProfile known() {
+    return PROFILES.getOrDefault(name, profile(Hosting.LOCAL, 1));
   }
 
   @Override

@@ -75,7 +75,7 @@ class Seed001Test {
   void selfHostedDeploymentWithKvmAvailable() {
     FakeHouse house = FakeHouse.selfHosted(ALL);
     assertThat(house.select(Request.of(SPEC, "auto")).names())
-        .startsWith("firecracker", "gvisor", "docker", "crun", "runc", "bubblewrap");
+        .startsWith("firecracker", "gvisor", "bubblewrap", "crun", "runc", "docker");
   }
 
   @Test
@@ -206,7 +206,7 @@ class Seed001Test {
     house.get("gvisor").ill("no runsc");
     house.get("docker").ill("no daemon");
     assertThat(house.select(Request.auto(SPEC)).names())
-        .containsExactly("crun", "runc", "bubblewrap");
+        .containsExactly("bubblewrap", "crun", "runc");
   }
 
   @Test
@@ -326,7 +326,7 @@ class Seed001Test {
   void mcpServerDefaultsToGvisor() {
     FakeHouse house = FakeHouse.selfHosted(ALL);
     assertThat(house.select(Request.auto(MCP_SERVER)).names())
-        .startsWith("gvisor", "firecracker", "docker");
+        .startsWith("gvisor", "firecracker", "bubblewrap");
     house.get("gvisor").ill("no runsc");
     assertThat(house.select(Request.auto(MCP_SERVER)).names()).startsWith("firecracker");
   }

@@ -10,6 +10,13 @@ public interface ProviderFactory {
   String name();
 
   /**
+   * Returns what is known of the provider before it is made. Constant, and must agree with info.
+   */
+  default ProviderProfile profile() {
+    return ProviderProfile.UNKNOWN;
+  }
+
+  /**
    * Makes the provider. Called once per name and config; must not fail because the backend is
    * missing (see health).
    */

@@ -15,6 +15,7 @@ import java.util.Set;
  * @param apiVersion of the specs it takes
  * @param cleanup how it makes sure that a sandbox's processes are all gone, in words
  * @param startup an estimate of how long create takes
+ * @param hosting what has to run for its sandboxes
  */
 public record ProviderInfo(
     String name,
@@ -25,10 +26,40 @@ public record ProviderInfo(
     SpecSupport support,
     List<Requirement> requirements,
     String cleanup,
-    Duration startup) {
+    Duration startup,
+    Hosting hosting) {
   public ProviderInfo {
     capabilities = Set.copyOf(capabilities);
     requirements = List.copyOf(requirements);
+  }
+
+  /** Describes a provider that starts sandboxes itself, on this machine. */
+  public ProviderInfo(
+      String name,
+      String summary,
+      ApiVersion apiVersion,
+      Isolation isolation,
+      Set<Class<? extends Capability>> capabilities,
+      SpecSupport support,
+      List<Requirement> requirements,
+      String cleanup,
+      Duration startup) {
+    this(
+        name,
+        summary,
+        apiVersion,
+        isolation,
+        capabilities,
+        support,
+        requirements,
+        cleanup,
+        startup,
+        Hosting.LOCAL);
+  }
+
+  /** Returns the facts by which providers are ordered. */
+  public ProviderProfile profile() {
+    return new ProviderProfile(isolation, hosting, startup);
   }
 
   /**

@@ -9,7 +9,7 @@ import java.util.TreeSet;
 
 /** The providers that a configuration may name: those installed and those Isola knows of. */
 final class Names {
-  private final TreeSet<String> known = new TreeSet<>(ProviderNames.BEST_FIRST);
+  private final TreeSet<String> known = new TreeSet<>(ProviderNames.KNOWN);
   private final Layers layers;
 
   Names(Collection<String> installed, Layers layers) {

@@ -126,21 +126,31 @@ public final class HealthMonitor implements AutoCloseable {
       Standing before = standings.put(now.name(), now);
       current = List.copyOf(standings.values());
       boolean wasIll = before != null && !before.healthy();
-      if (now.health() instanceof Health.Unhealthy(String reason, String fix)) {
-        if (!wasIll) {
-          log.warning(
-              "provider "
-                  + now.name()
-                  + " is unhealthy and not chosen any more: "
-                  + reason
-                  + (fix.isEmpty() ? "" : "; " + fix));
+      switch (now.health()) {
+        case Health.Unhealthy(String reason, String fix) -> {
+          if (before == null || before.usable()) {
+            warn(now.name(), "is unhealthy and not chosen any more", reason, fix);
+          }
         }
-      } else if (wasIll) {
-        log.info("provider " + now.name() + " is healthy again");
+        case Health.Degraded(String reason, String fix) -> {
+          if (before == null || !(before.health() instanceof Health.Degraded)) {
+            warn(now.name(), "is degraded and chosen after all healthy ones", reason, fix);
+          }
+        }
+        case Health.Healthy _ -> {
+          if (wasIll) {
+            log.info("provider " + now.name() + " is healthy again");
+          }
+        }
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  private void warn(String provider, String what, String reason, String fix) {
+    log.warning(
+        "provider " + provider + " " + what + ": " + reason + (fix.isEmpty() ? "" : "; " + fix));
   }
 
   /** Stops asking, and waits for questions that are open, for as long as they may take. */

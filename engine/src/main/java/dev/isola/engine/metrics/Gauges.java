@@ -124,7 +124,7 @@ final class Gauges {
   }
 
   private static double healthy(Levels now, String provider) {
-    return now.standings().stream().anyMatch(one -> one.name().equals(provider) && one.healthy())
+    return now.standings().stream().anyMatch(one -> one.name().equals(provider) && one.usable())
         ? 1
         : 0;
   }

@@ -65,6 +65,11 @@ public final class Fallback {
     throw Exhausted.error(selection, attempts, failures);
   }
 
+  /** Returns the error for a selection without candidates: it names each provider's reason. */
+  public static SandboxException refused(Selection selection) {
+    return Exhausted.error(selection, List.of(), List.of());
+  }
+
   /** Tells whether another provider may do better. */
   static boolean fallsThrough(SandboxException e) {
     if (e.code() == ErrorCode.OUTCOME_UNKNOWN || e.code() == ErrorCode.CANCELLED) {

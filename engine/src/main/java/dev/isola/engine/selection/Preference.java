@@ -1,39 +1,45 @@
 package dev.isola.engine.selection;
 
-import dev.isola.engine.ProviderNames;
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.spec.ContainerType;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.List;
 
 /**
- * The order in which providers are taken. Where the sandboxes shall be (the mode) comes before what
- * they are for (the type), and that before strength. One without a wall never stands before one
- * that has one, whoever is better known.
+ * The order in which providers are taken, made of what they declare and how they are, never of
+ * their names. It is the same for a server and for {@code isola run}.
+ *
+ * <ol>
+ *   <li>A provider without isolation comes after all that have some.
+ *   <li>A degraded provider comes after all healthy ones.
+ *   <li>Where sandboxes are managed, the cloud comes first.
+ *   <li>What the sandbox is for: a server of tools prefers a kernel in user space.
+ *   <li>The stronger isolation.
+ *   <li>What needs less to run: no daemon, then a daemon, then a cloud.
+ *   <li>What starts faster; then the name, so that the answer is always the same.
+ * </ol>
  */
 final class Preference {
+  /**
+   * What the order is made of.
+   *
+   * @param degraded whether it knows of a defect of its own
+   */
+  record Ranked(String name, ProviderProfile profile, boolean degraded) {}
+
   private Preference() {}
 
-  static Comparator<ProviderInfo> of(Policy policy, ContainerType type) {
-    List<String> known = known(policy, type);
-    return Comparator.comparing((ProviderInfo info) -> info.isolation() == Isolation.PROCESS)
-        .thenComparingInt(
-            info -> known.contains(info.name()) ? known.indexOf(info.name()) : known.size())
-        .thenComparing(ProviderInfo::isolation, Comparator.reverseOrder())
-        .thenComparing(ProviderInfo::name);
-  }
-
-  private static List<String> known(Policy policy, ContainerType type) {
-    List<String> order = new ArrayList<>(ProviderNames.BEST_FIRST);
-    if (type == ContainerType.MCP_SERVER) {
-      order.remove("gvisor");
-      order.addFirst("gvisor");
-    }
-    if (policy.mode() == DeploymentMode.MANAGED && policy.e2bKey()) {
-      order.addFirst(ProviderNames.E2B);
-    }
-    return order;
+  static Comparator<Ranked> of(Policy policy, ContainerType type) {
+    boolean cloudFirst = policy.mode() == DeploymentMode.MANAGED && policy.e2bKey();
+    boolean kernelFirst = type == ContainerType.MCP_SERVER;
+    return Comparator.comparing((Ranked one) -> one.profile().isolation() == Isolation.PROCESS)
+        .thenComparing(Ranked::degraded)
+        .thenComparing(one -> !(cloudFirst && one.profile().hosting() == Hosting.REMOTE))
+        .thenComparing(one -> !(kernelFirst && one.profile().isolation() == Isolation.KERNEL))
+        .thenComparing(one -> one.profile().isolation(), Comparator.reverseOrder())
+        .thenComparing(one -> one.profile().hosting())
+        .thenComparing(one -> one.profile().startup())
+        .thenComparing(Ranked::name);
   }
 }

@@ -5,14 +5,19 @@ import static dev.isola.engine.ProviderNames.MICROVM;
 
 import dev.isola.engine.ProviderNames;
 import dev.isola.engine.Standing;
+import dev.isola.engine.selection.Preference.Ranked;
 import dev.isola.engine.selection.Rejection.Ground;
 import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.ProviderProfile;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -43,35 +48,67 @@ public final class Selector {
         && all.stream().noneMatch(one -> one.name().equals(wanted))) {
       throw ProviderNames.unknown(wanted, all.stream().map(Standing::name).toList());
     }
+    Set<String> degraded = new HashSet<>();
     for (Standing standing : all) {
+      if (standing.health() instanceof Health.Degraded) {
+        degraded.add(standing.name());
+      }
       Optional<Rejection> rejection = rejection(request, standing);
       rejection.ifPresentOrElse(
           rejections::add, () -> candidates.add(standing.info().orElseThrow()));
     }
-    candidates.sort(order(request));
+    candidates.sort(
+        Comparator.comparing(
+            info -> new Ranked(info.name(), info.profile(), degraded.contains(info.name())),
+            order(request)));
     return new Selection(candidates, rejections, request.wish() instanceof Wish.Named);
   }
 
-  private Comparator<ProviderInfo> order(Request request) {
-    Comparator<ProviderInfo> best = Preference.of(policy, request.spec().containerType());
+  /**
+   * Returns the names of these providers, the one to ask first at the front: as long as it is
+   * healthy and fit for the request, none of those behind it would be chosen.
+   */
+  public List<String> order(Request request, Map<String, ProviderProfile> profiles) {
+    return profiles.entrySet().stream()
+        .map(one -> new Ranked(one.getKey(), one.getValue(), false))
+        .sorted(order(request))
+        .map(Ranked::name)
+        .toList();
+  }
+
+  private Comparator<Ranked> order(Request request) {
+    Comparator<Ranked> best = Preference.of(policy, request.spec().containerType());
     return request.wish() instanceof Wish.Named(String wanted)
-        ? Comparator.comparing((ProviderInfo info) -> !info.name().equals(wanted))
-            .thenComparing(best)
+        ? Comparator.comparing((Ranked one) -> !one.name().equals(wanted)).thenComparing(best)
         : best;
+  }
+
+  /**
+   * Returns why a provider is not to be asked at all; empty when its answers decide.
+   *
+   * @param profile what is known of it without asking
+   */
+  public Optional<Rejection> rejection(Request request, String name, ProviderProfile profile) {
+    Optional<Rejection> unwanted =
+        switch (request.wish()) {
+          case Wish.Auto() -> unasked(name, profile);
+          case Wish.Named(String wanted) -> named(wanted, request, name);
+        };
+    return unwanted.or(() -> tooWeak(request, name, profile.isolation()));
   }
 
   /** The caller's own words come first: who asked for another need not hear of a missing binary. */
   private Optional<Rejection> rejection(Request request, Standing standing) {
     return switch (request.wish()) {
       case Wish.Auto() ->
-          unfit(request, standing).or(() -> unasked(standing)).or(() -> unallowedProcess(standing));
+          unfit(request, standing)
+              .or(() -> standing.info().flatMap(info -> unasked(standing.name(), info.profile())));
       case Wish.Named(String wanted) ->
-          named(wanted, request, standing).or(() -> unfit(request, standing));
+          named(wanted, request, standing.name()).or(() -> unfit(request, standing));
     };
   }
 
-  private Optional<Rejection> named(String wanted, Request request, Standing standing) {
-    String name = standing.name();
+  private Optional<Rejection> named(String wanted, Request request, String name) {
     if (name.equals(wanted)) {
       return Optional.empty();
     }
@@ -98,18 +135,9 @@ public final class Selector {
       return no(name, Ground.UNHEALTHY, reason, fix);
     }
     ProviderInfo info = standing.info().orElseThrow();
-    Isolation floor = Suitability.floor(request, policy);
-    if (!info.isolation().isAtLeast(floor)) {
-      boolean asked = floor != policy.floor();
-      return no(
-          name,
-          Ground.TOO_WEAK,
-          "isolation "
-              + Suitability.word(info.isolation())
-              + " is weaker than "
-              + Suitability.word(floor)
-              + (asked ? ", which the request requires" : ", the floor of this installation"),
-          asked ? "require less" : "set floor: " + Suitability.word(info.isolation()));
+    Optional<Rejection> weak = tooWeak(request, name, info.isolation());
+    if (weak.isPresent()) {
+      return weak;
     }
     List<String> missing = Suitability.missing(request, info);
     return missing.isEmpty()
@@ -117,14 +145,33 @@ public final class Selector {
         : no(name, Ground.UNSUPPORTED, "does not support " + String.join(", ", missing), "");
   }
 
-  private Optional<Rejection> unasked(Standing standing) {
-    String name = standing.name();
+  private Optional<Rejection> tooWeak(Request request, String name, Isolation isolation) {
+    Isolation floor = Suitability.floor(request, policy);
+    if (isolation.isAtLeast(floor)) {
+      return Optional.empty();
+    }
+    boolean asked = floor != policy.floor();
+    return no(
+        name,
+        Ground.TOO_WEAK,
+        "isolation "
+            + Suitability.word(isolation)
+            + " is weaker than "
+            + Suitability.word(floor)
+            + (asked ? ", which the request requires" : ", the floor of this installation"),
+        asked ? "require less" : "set floor: " + Suitability.word(isolation));
+  }
+
+  private Optional<Rejection> unasked(String name, ProviderProfile profile) {
     if (ONLY_WHEN_NAMED.contains(name)) {
       return no(name, Ground.ONLY_WHEN_NAMED, "is used only when it is named", "");
     }
-    if (!name.equals(E2B)) {
-      return Optional.empty();
-    }
+    return profile.hosting() == Hosting.REMOTE
+        ? unaskedCloud(name)
+        : unallowedProcess(name, profile.isolation());
+  }
+
+  private Optional<Rejection> unaskedCloud(String name) {
     if (policy.mode() == DeploymentMode.SELF_HOSTED) {
       return no(
           name,
@@ -132,15 +179,13 @@ public final class Selector {
           "is a cloud, which a self-hosted installation uses only when it is named",
           "set deployment_mode: managed");
     }
-    return policy.e2bKey() ? Optional.empty() : noKey();
+    return policy.e2bKey() || !name.equals(E2B) ? Optional.empty() : noKey();
   }
 
-  private Optional<Rejection> unallowedProcess(Standing standing) {
-    boolean process =
-        standing.info().filter(info -> info.isolation() == Isolation.PROCESS).isPresent();
-    return process && !policy.allowProcess()
+  private Optional<Rejection> unallowedProcess(String name, Isolation isolation) {
+    return isolation == Isolation.PROCESS && !policy.allowProcess()
         ? no(
-            standing.name(),
+            name,
             Ground.TOO_WEAK,
             "has no isolation, and falling to that is not allowed",
             "set allow_process: true, or name it")

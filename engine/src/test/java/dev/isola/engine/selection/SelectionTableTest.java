@@ -135,21 +135,21 @@ class SelectionTableTest {
             ? List.of(
                 "e2b",
                 "gvisor",
-                "firecracker",
-                "docker",
-                "bubblewrap",
                 "aardvark",
-                "proot",
-                "subprocess")
+                "firecracker",
+                "bubblewrap",
+                "docker",
+                "subprocess",
+                "proot")
             : List.of(
                 "e2b",
+                "aardvark",
                 "firecracker",
                 "gvisor",
-                "docker",
                 "bubblewrap",
-                "aardvark",
-                "proot",
-                "subprocess");
+                "docker",
+                "subprocess",
+                "proot");
     return order.stream().filter(names::contains).toList();
   }
 }

@@ -116,16 +116,42 @@ class SelectorTest {
   }
 
   @Test
-  void putsTheUnknownBehindTheKnownByStrengthAndNobodyBehindThoseWithoutAWall() {
+  void ordersByIsolationThenByWhatItNeedsThenBySpeedAndNeverByName() {
     Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
     FakeHouse house =
-        new FakeHouse(allowing, "subprocess", "bubblewrap")
+        new FakeHouse(allowing, "subprocess", "docker", "runc", "crun", "bubblewrap")
             .add(new FakeProvider("zoo", Isolation.VM))
             .add(new FakeProvider("ark", Isolation.KERNEL))
             .add(new FakeProvider("ant", Isolation.KERNEL))
+            .add(new FakeProvider("zz-slow", Isolation.CONTAINER))
             .add(new FakeProvider("bare-metal", Isolation.PROCESS));
     assertThat(house.select(Request.auto(SPEC)).names())
-        .containsExactly("bubblewrap", "zoo", "ant", "ark", "subprocess", "bare-metal");
+        .containsExactly(
+            "zoo",
+            "ant",
+            "ark",
+            "zz-slow",
+            "bubblewrap",
+            "crun",
+            "runc",
+            "docker",
+            "bare-metal",
+            "subprocess");
+  }
+
+  @Test
+  void takesADegradedOneAfterAllHealthyOnesButBeforeNoIsolation() {
+    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
+    FakeHouse house = new FakeHouse(allowing, "gvisor", "bubblewrap", "docker", "subprocess");
+    house.get("gvisor").degraded("ls fails in it");
+    assertThat(house.select(Request.auto(SPEC)).names())
+        .containsExactly("bubblewrap", "docker", "gvisor", "subprocess");
+    assertThat(house.select(Request.auto(FakeHouse.MCP_SERVER)).best().orElseThrow().name())
+        .isEqualTo("bubblewrap");
+    assertThat(house.select(Request.of(SPEC, "gvisor")).names()).containsExactly("gvisor");
+    assertThat(
+            house.select(Request.auto(SPEC).requiring(Require.isolation(Isolation.KERNEL))).names())
+        .containsExactly("gvisor");
   }
 
   @Test

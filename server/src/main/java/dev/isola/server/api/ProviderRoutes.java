@@ -30,8 +30,10 @@ record ProviderRoutes(Serving serving) {
       new Shape.Obj(
           Field.needed("name", Shapes.WORD, "stable and unique"),
           Field.needed(
-              "status", new Shape.Choice(List.of("healthy", "unhealthy")), "whether it works"),
-          Field.of("reason", Shapes.TEXT, "why it does not"),
+              "status",
+              new Shape.Choice(List.of("healthy", "degraded", "unhealthy")),
+              "whether it works; a degraded one is chosen after all healthy ones"),
+          Field.of("reason", Shapes.TEXT, "what is broken"),
           Field.of("fix", Shapes.TEXT, "what a person does about it"),
           Field.needed("lastCheck", Shapes.TIME, "when it was last asked"),
           Field.needed("active", Shapes.COUNT, "sandboxes that are not destroyed"),
@@ -110,10 +112,18 @@ record ProviderRoutes(Serving serving) {
       Standing standing, List<StateCount> counts, Map<String, Object> available, boolean all) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", standing.name());
-    json.put("status", standing.healthy() ? "healthy" : "unhealthy");
-    if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
-      json.put("reason", reason);
-      json.put("fix", fix);
+    switch (standing.health()) {
+      case Health.Healthy _ -> json.put("status", "healthy");
+      case Health.Degraded(String reason, String fix) -> {
+        json.put("status", "degraded");
+        json.put("reason", reason);
+        json.put("fix", fix);
+      }
+      case Health.Unhealthy(String reason, String fix) -> {
+        json.put("status", "unhealthy");
+        json.put("reason", reason);
+        json.put("fix", fix);
+      }
     }
     json.put("lastCheck", standing.at().toString());
     json.put(

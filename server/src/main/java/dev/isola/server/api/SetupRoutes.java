@@ -75,7 +75,7 @@ final class SetupRoutes {
     List<SetupStep> ordered = new ArrayList<>(steps.stream().filter(one -> !one.done()).toList());
     steps.stream().filter(SetupStep::done).forEach(ordered::add);
     List<String> working =
-        standings.stream().filter(Standing::healthy).map(Standing::name).sorted().toList();
+        standings.stream().filter(Standing::usable).map(Standing::name).sorted().toList();
     exchange.json(
         200,
         Map.of(
@@ -105,6 +105,8 @@ final class SetupRoutes {
         switch (standing.health()) {
           case Health.Healthy(String detail) ->
               new SetupStep("provider", standing.name(), true, detail, "");
+          case Health.Degraded(String reason, String fix) ->
+              new SetupStep("provider", standing.name(), false, reason, fix);
           case Health.Unhealthy(String reason, String fix) ->
               new SetupStep("provider", standing.name(), false, reason, fix);
         });

@@ -75,7 +75,7 @@ public final class LifecycleChecks {
     List<SandboxId> before = ids(s.provider());
     long start = System.nanoTime();
     for (int i = 0; i < 5; i++) {
-      Expect.that(s.provider().health().healthy(), "the provider stays healthy");
+      Expect.that(s.provider().health().usable(), "the provider stays usable");
     }
     Duration took = Duration.ofNanos(System.nanoTime() - start);
     Expect.that(took.compareTo(PATIENCE) < 0, "five looks at health took " + took);

@@ -3,7 +3,9 @@ package dev.isola.host.launch;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
@@ -59,7 +61,11 @@ public interface Isolator {
 
   /** What a provider says of itself that depends on the isolator. */
   record Traits(
-      String name, String summary, Isolation isolation, String cleanup, Duration startup) {}
+      String name, String summary, Isolation isolation, String cleanup, Duration startup) {
+    public ProviderProfile profile() {
+      return new ProviderProfile(isolation, Hosting.LOCAL, startup);
+    }
+  }
 
   Traits traits();
 

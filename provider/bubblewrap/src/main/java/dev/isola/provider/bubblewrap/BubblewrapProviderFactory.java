@@ -6,12 +6,18 @@ import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
 
 /** Makes the {@code bubblewrap} provider. It has no settings. */
 public final class BubblewrapProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return Bubblewrap.NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return new Bubblewrap().traits().profile();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.spi.Hosting;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.SpecSupport;
@@ -55,7 +56,8 @@ record Description(Flavour flavour, Settings settings, SpecCheck check) {
         requirements,
         "the engine kills the agent, whose pid namespace everything of the sandbox is in, and"
             + " removes the container",
-        flavour.startup());
+        flavour.startup(),
+        Hosting.DAEMON);
   }
 
   private Set<LimitKind> enforced(Set<LimitKind> limits) {

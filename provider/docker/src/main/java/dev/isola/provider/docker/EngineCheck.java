@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.program.GvisorRelease;
 import dev.isola.spi.Health;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.error.ErrorCode;
@@ -51,7 +52,11 @@ record EngineCheck(Flavour flavour, Settings settings) {
       return new Health.Unhealthy(
           String.join("; ", facts.flaws()), "install newer versions of the engine's parts");
     }
-    return new Health.Healthy(said(facts));
+    Optional<String> defect =
+        flavour.guest() == Flavour.Guest.GVISOR ? new Gvisor(settings).defect() : Optional.empty();
+    return defect.isPresent()
+        ? new Health.Degraded(defect.get(), GvisorRelease.INSTALL)
+        : new Health.Healthy(said(facts));
   }
 
   private String engine(Facts facts) {
@@ -88,7 +93,8 @@ record EngineCheck(Flavour flavour, Settings settings) {
   private String howToGet() {
     return switch (flavour.guest()) {
       case GVISOR ->
-          "install gVisor (apt-get install runsc), register it with the engine (runsc install, or"
+          GvisorRelease.INSTALL
+              + "; register it with the engine (runsc install, or"
               + " \"runtimes\": {\"runsc\": {\"path\": \"/usr/bin/runsc\"}} in"
               + " /etc/docker/daemon.json) and restart the engine";
       case VIRTUAL_MACHINE ->

@@ -1,6 +1,8 @@
 package dev.isola.provider.docker;
 
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.ProviderProfile;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -83,6 +85,10 @@ record Flavour(
               "io\\.containerd\\.kata(-[a-z0-9-]+)?\\.v2"
                   + "|(.*/)?(kata-runtime|containerd-shim-kata(-[a-z0-9-]+)?-v2)"),
           Duration.ofSeconds(3));
+
+  ProviderProfile profile() {
+    return new ProviderProfile(isolation, Hosting.DAEMON, startup);
+  }
 
   /**
    * Tells whether another kernel than the host's is inside: then the agent's socket cannot be one

@@ -2,6 +2,7 @@ package dev.isola.provider.docker;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.host.program.GvisorRelease;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.NotFound;
@@ -19,7 +20,6 @@ import java.util.regex.Pattern;
  * @param boot the id of its boot, which no other kernel has; empty where it has none
  */
 record GuestKernel(String version, String boot) {
-  private static final Pattern GVISOR = Pattern.compile("Linux version 4\\.4\\.0 ");
   private static final Pattern RELEASE = Pattern.compile("Linux version (\\S+)");
   private static final Pattern BOOT = Pattern.compile("[0-9a-f-]{36}");
   private static final String VERSION_FILE = "/proc/version";
@@ -59,17 +59,17 @@ record GuestKernel(String version, String boot) {
   boolean is(Flavour.Guest wanted, String host, Optional<String> hostBoot) {
     return switch (wanted) {
       case HOST_KERNEL -> true;
-      case GVISOR -> gvisor() && another(host);
+      case GVISOR -> gvisor(host);
       case VIRTUAL_MACHINE ->
-          !gvisor()
+          !gvisor(host)
               && another(host)
               && BOOT.matcher(boot).matches()
               && hostBoot.filter(boot::equals).isEmpty();
     };
   }
 
-  private boolean gvisor() {
-    return GVISOR.matcher(version).lookingAt();
+  private boolean gvisor(String host) {
+    return GvisorRelease.isKernel(version, host);
   }
 
   private boolean another(String host) {

@@ -4,12 +4,18 @@ import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
 
 /** Makes the {@code podman} provider. Its settings are in docs/providers/docker.md. */
 public final class PodmanProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return Flavour.PODMAN.name();
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return Flavour.PODMAN.profile();
   }
 
   @Override

@@ -28,6 +28,7 @@ class GuestKernelTest {
     assertThat(machine(KATA, "?")).as("no id").isFalse();
     assertThat(machine("", ANOTHER_BOOT)).as("no version").isFalse();
     assertThat(machine(GVISOR, ANOTHER_BOOT)).as("gVisor").isFalse();
+    assertThat(machine("Linux version 5.15.0-gvisor #1 SMP", ANOTHER_BOOT)).isFalse();
   }
 
   @Test
@@ -39,7 +40,12 @@ class GuestKernelTest {
   }
 
   @Test
-  void gvisorIsKnownByItsVersion() {
+  void gvisorIsKnownByItsKernelInEveryRelease() {
+    GuestKernel current =
+        new GuestKernel("Linux version 4.19.0-gvisor #1 SMP Sun Jan 10 15:06:54 PST 2016", "");
+    assertThat(current.is(Guest.GVISOR, HOST, HOST_BOOT)).isTrue();
+    assertThat(current.is(Guest.GVISOR, "4.19.0-gvisor", HOST_BOOT)).isFalse();
+    assertThat(current.is(Guest.GVISOR, "", HOST_BOOT)).as("the host's is not known").isFalse();
     assertThat(new GuestKernel(GVISOR, "").is(Guest.GVISOR, HOST, HOST_BOOT)).isTrue();
     assertThat(new GuestKernel(GVISOR, "").is(Guest.GVISOR, "4.4.0", HOST_BOOT)).isFalse();
     assertThat(new GuestKernel(KATA, "").is(Guest.GVISOR, HOST, HOST_BOOT)).isFalse();

@@ -1,7 +1,9 @@
 package dev.isola.provider.e2b;
 
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Capability;
@@ -24,6 +26,9 @@ import java.util.Set;
 record Description(Settings settings) {
   static final String NAME = "e2b";
 
+  static final ProviderProfile PROFILE =
+      new ProviderProfile(Isolation.VM, Hosting.REMOTE, Duration.ofSeconds(2));
+
   ProviderInfo info() {
     return new ProviderInfo(
         NAME,
@@ -35,7 +40,8 @@ record Description(Settings settings) {
         List.of(key()),
         "E2B ends the whole machine; a command's processes are found by a mark in their"
             + " environment and by descent",
-        Duration.ofSeconds(2));
+        PROFILE.startup(),
+        PROFILE.hosting());
   }
 
   Set<Class<? extends Capability>> capabilities() {

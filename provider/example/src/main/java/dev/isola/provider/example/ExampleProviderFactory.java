@@ -1,10 +1,14 @@
 package dev.isola.provider.example;
 
 import dev.isola.link.local.LocalProvider;
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
+import java.time.Duration;
 
 /** Makes the {@code example} provider. */
 public final class ExampleProviderFactory implements ProviderFactory {
@@ -13,6 +17,11 @@ public final class ExampleProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(10));
   }
 
   @Override

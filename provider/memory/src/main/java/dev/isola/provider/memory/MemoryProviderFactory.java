@@ -1,10 +1,14 @@
 package dev.isola.provider.memory;
 
 import dev.isola.provider.memory.fault.Faults;
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
+import java.time.Duration;
 
 /**
  * Makes the {@code memory} provider. Its one setting, {@code fault}, plants faults by the names of
@@ -14,6 +18,11 @@ public final class MemoryProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return MemoryProvider.NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(1));
   }
 
   @Override

@@ -4,12 +4,18 @@ import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
 
 /** Makes the {@code crun} provider. The setting {@code program} names another executable. */
 public final class CrunProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return Crun.NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return new Crun().traits().profile();
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.isola.host.launch.Isolator.Staged;
 import dev.isola.host.launch.Isolator.Traits;
 import dev.isola.host.launch.Plan;
 import dev.isola.host.program.Flaw;
+import dev.isola.host.program.GvisorRelease;
 import dev.isola.host.program.Version;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.capability.Capability;
@@ -39,20 +40,11 @@ final class Gvisor implements OciRuntime {
 
   private static final String PROGRAM = "runsc";
 
-  /** What its kernel says of itself, whichever its release. */
-  private static final Pattern KERNEL = Pattern.compile("Linux version 4\\.4\\.0 ");
-
   /**
    * It would cover an empty /tmp with a file system in memory, which forgets and is not counted as
    * disk. This is what a /tmp has anyway.
    */
   private static final String NOT_EMPTY = "/tmp/.X11-unix";
-
-  /** Seen up to 20221219; nothing between that and this was tried. */
-  private static final Version STATX = Version.of("20230101");
-
-  /** The first that is known to make signals of what is typed, and an end of file. */
-  private static final Version TERMINALS = Version.of("20240729");
 
   private static final String VERSION = "/proc/version";
   private static final int LONGEST_VERSION = 1024;
@@ -83,7 +75,7 @@ final class Gvisor implements OciRuntime {
 
   @Override
   public Pattern version() {
-    return Pattern.compile("runsc version \\D*(?:0\\.0~)?(\\d{8}\\S*)");
+    return GvisorRelease.SAID;
   }
 
   /** With those before, a sandbox that may make its socket on the host may also open others. */
@@ -92,20 +84,22 @@ final class Gvisor implements OciRuntime {
     return List.of(Flaw.fixedIn("no --host-uds=create", "20221219"));
   }
 
-  /** Its statx refuses AT_NO_AUTOMOUNT, which they ask for since coreutils 9. */
   @Override
-  public Optional<String> caution(Version version) {
-    return version.compareTo(STATX) < 0
-        ? Optional.of("ls and stat of Debian 12 and newer fail in it; take a newer runsc")
-        : Optional.empty();
+  public Optional<String> defect(Version version) {
+    return new GvisorRelease(version).defect();
+  }
+
+  @Override
+  public String install() {
+    return GvisorRelease.INSTALL;
   }
 
   @Override
   public Set<Class<? extends Capability>> lacks(Version version) {
     // What is mounted in its namespaces later, its own kernel does not see.
-    return version.compareTo(TERMINALS) < 0
-        ? Set.of(Terminals.class, Forking.class)
-        : Set.of(Forking.class);
+    return new GvisorRelease(version).hasTerminals()
+        ? Set.of(Forking.class)
+        : Set.of(Terminals.class, Forking.class);
   }
 
   @Override
@@ -196,7 +190,7 @@ final class Gvisor implements OciRuntime {
   @Override
   public void verify(Running running) {
     String guest = running.sandbox().files().readText(VERSION, UTF_8, LONGEST_VERSION).strip();
-    if (!KERNEL.matcher(guest).lookingAt() || guest.equals(hosts())) {
+    if (!GvisorRelease.isKernel(guest, hosts())) {
       throw Namespaces.notIsolated(
           running, NAME, "the kernel in it is not gVisor's but " + guest, "gVisor's runsc");
     }

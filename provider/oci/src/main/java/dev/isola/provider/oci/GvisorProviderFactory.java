@@ -4,6 +4,8 @@ import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
+import java.util.Optional;
 
 /**
  * Makes the {@code gvisor} provider. The setting {@code program} names another executable, {@code
@@ -13,6 +15,11 @@ public final class GvisorProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return Gvisor.NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return new Gvisor(Optional::empty).traits().profile();
   }
 
   @Override

@@ -57,9 +57,14 @@ interface OciRuntime {
     return true;
   }
 
-  /** Returns what does not work in a version, though it makes sandboxes. */
-  default Optional<String> caution(Version version) {
+  /** Returns what is broken in sandboxes that this version makes; empty where nothing is known. */
+  default Optional<String> defect(Version version) {
     return Optional.empty();
+  }
+
+  /** Returns what a person does to get it, or a better one. */
+  default String install() {
+    return "install it (apt-get install " + program() + ")";
   }
 
   /** See {@link Isolator#lacks}. */

@@ -87,6 +87,11 @@ final class RuntimeProbe {
                 PATIENCE,
                 BAD))
         .<Health>map(why -> new Health.Unhealthy(why, "see what " + program.get().path() + " is"))
+        .or(
+            () ->
+                runtime
+                    .defect(version.get())
+                    .map(what -> new Health.Degraded(what, runtime.install())))
         .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaws)));
   }
 
@@ -97,7 +102,6 @@ final class RuntimeProbe {
   private String healthy(Version version, List<Flaw> flaws) {
     StringBuilder text = new StringBuilder(runtime.program() + " " + version + " made a sandbox");
     runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
-    runtime.caution(version).ifPresent(caution -> text.append("; ").append(caution));
     if (!flaws.isEmpty()) {
       text.append("; ").append(note(flaws));
     }
@@ -176,7 +180,7 @@ final class RuntimeProbe {
   }
 
   private String install() {
-    return "install it (apt-get install " + runtime.program() + ")";
+    return runtime.install();
   }
 
   private static String elsewhere() {

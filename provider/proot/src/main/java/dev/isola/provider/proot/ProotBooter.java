@@ -10,9 +10,11 @@ import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
@@ -58,6 +60,9 @@ final class ProotBooter implements Booter {
   private static final int RLIMIT_NOFILE = 7;
   private static final int LISTEN_FD = 3;
 
+  static final ProviderProfile PROFILE =
+      new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(40));
+
   private final ProviderContext context;
   private final ProotProbe probe;
   private final ImageStore images;
@@ -76,7 +81,7 @@ final class ProotBooter implements Booter {
         NAME,
         "another view of the files, by PRoot; no isolation of anything else",
         ApiVersion.CURRENT,
-        Isolation.PROCESS,
+        PROFILE.isolation(),
         CAPABILITIES,
         new SpecSupport(
             true,
@@ -86,7 +91,7 @@ final class ProotBooter implements Booter {
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT)),
         List.of(probe.requirement()),
         "subreaper and kill loop: found through /proc, stopped, killed until none is left",
-        Duration.ofMillis(40));
+        PROFILE.startup());
   }
 
   @Override

@@ -48,6 +48,8 @@ record ProotProbe(String name) {
   Requirement requirement() {
     return switch (health()) {
       case Health.Healthy(String detail) -> new Requirement("proot", true, true, detail, "");
+      case Health.Degraded(String reason, String fix) ->
+          new Requirement("proot", true, true, reason, fix);
       case Health.Unhealthy(String reason, String fix) ->
           new Requirement("proot", true, false, reason, fix);
     };

@@ -5,12 +5,18 @@ import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
 
 /** Makes the {@code proot} provider. The setting {@code program} names another executable. */
 public final class ProotProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return ProotBooter.NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return ProotBooter.PROFILE;
   }
 
   @Override

@@ -1,8 +1,10 @@
 package dev.isola.provider.subprocess;
 
 import dev.isola.link.local.UserNamespaces;
+import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
@@ -33,6 +35,9 @@ final class SubprocessInfo {
           Renewing.class,
           Snapshotting.class);
 
+  static final ProviderProfile PROFILE =
+      new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(10));
+
   private SubprocessInfo() {}
 
   /** Returns the description; {@code images} when something else makes the workspace from one. */
@@ -55,13 +60,13 @@ final class SubprocessInfo {
         name,
         summary,
         ApiVersion.CURRENT,
-        Isolation.PROCESS,
+        PROFILE.isolation(),
         CAPABILITIES,
         support,
         List.of(requirement),
         namespaces
             ? "a pid namespace: the kernel ends every process with the agent"
             : "subreaper and kill loop: found through /proc, stopped, killed until none is left",
-        Duration.ofMillis(10));
+        PROFILE.startup());
   }
 }

@@ -5,6 +5,7 @@ import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
 
 /** Makes the {@code subprocess} provider. It has no settings. */
 public final class SubprocessProviderFactory implements ProviderFactory {
@@ -13,6 +14,11 @@ public final class SubprocessProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return SubprocessInfo.PROFILE;
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
 
 /**
  * Makes the {@code worktree} provider. The setting {@code repository} names the repository of specs
@@ -13,6 +14,11 @@ public final class WorktreeProviderFactory implements ProviderFactory {
   @Override
   public String name() {
     return WorktreeProvider.NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return SubprocessInfo.PROFILE;
   }
 
   @Override
