@@ -69,7 +69,12 @@ final class ServeOptions {
   private static AuditLog audit(Config config, DataFolder data, InstantSource clock, ServeLog log) {
     Path file = data.path().resolve(AUDIT);
     try {
-      return AuditLog.open(file, config.get(Keys.SERVER_AUDIT_SIZE) << 20, clock, log);
+      return AuditLog.open(
+          file,
+          config.get(Keys.SERVER_AUDIT_SIZE) << 20,
+          config.get(Keys.SERVER_AUDIT_PREVIEWS),
+          clock,
+          log);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,

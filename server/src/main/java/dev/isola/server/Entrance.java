@@ -120,7 +120,8 @@ final class Entrance extends Handler.Abstract {
             nanos,
             visit.key,
             Request.getRemoteAddr(request),
-            visit.sandbox);
+            visit.sandbox,
+            visit.token);
     options.witnesses().forEach(witness -> witness.answered(visited));
     traces.ifPresent(
         one ->

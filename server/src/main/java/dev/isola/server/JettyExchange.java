@@ -254,6 +254,11 @@ record JettyExchange(
   }
 
   @Override
+  public void actor(String name) {
+    visit.key = name;
+  }
+
+  @Override
   public boolean ending() {
     return end.getAsBoolean();
   }

@@ -11,9 +11,10 @@ public interface Witness {
    * @param action the name of the route, or {@code -} when there is none
    * @param route its template, or {@code -}
    * @param code of the problem that was answered, if one was
-   * @param key the name of the key, or {@code -}
+   * @param key the name of the key or the kind of token, or {@code -}
    * @param remote the address it came from
    * @param sandbox what it was about
+   * @param token whether the answer carries a token
    */
   record Visited(
       String requestId,
@@ -25,11 +26,12 @@ public interface Witness {
       long nanos,
       String key,
       String remote,
-      Optional<String> sandbox) {
+      Optional<String> sandbox,
+      boolean token) {
 
-    /** Tells whether somebody who was let in wanted to change something. */
+    /** Tells whether a client that was let in wanted to change something, or was given a token. */
     public boolean changes() {
-      return !method.equals("GET") && !key.equals("-") && !action.equals("-");
+      return (!method.equals("GET") || token) && !key.equals("-") && !action.equals("-");
     }
   }
 

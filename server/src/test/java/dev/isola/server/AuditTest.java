@@ -43,7 +43,7 @@ class AuditTest {
 
   @BeforeEach
   void open() throws IOException {
-    audit = AuditLog.open(file(), 1 << 20, InstantSource.system(), QUIET);
+    audit = AuditLog.open(file(), 1 << 20, true, InstantSource.system(), QUIET);
     house =
         new ServerHouse(
             folder,
@@ -139,6 +139,66 @@ class AuditTest {
   }
 
   @Test
+  void writesByATokenAndAnswersWithATokenAreLinesWithAnActor() throws IOException {
+    Client client = house.client("");
+    Map<String, String> use = Map.of("X-API-KEY", house.use, "Content-Type", "application/json");
+    byte[] nothing = new byte[0];
+    Client.Answer made =
+        client.send("POST", "/v2/sandboxes", use, "{\"templateID\":\"host\"}".getBytes(UTF_8));
+    String id = made.field("sandboxID");
+    String envd = made.field("envdAccessToken");
+    client.send("GET", "/sandboxes/" + id, use, nothing);
+    client.send("GET", "/sandboxes/" + id, Map.of("X-API-KEY", house.read), nothing);
+    Map<String, String> inside =
+        Map.of("E2b-Sandbox-Id", id, "E2b-Sandbox-Port", "49983", "X-Access-Token", envd);
+    client.send("POST", "/files?path=/workspace/a", inside, "a".getBytes(UTF_8));
+    client.send("GET", "/files?path=/workspace/a", inside, nothing);
+    client.send("POST", "/files?path=/x&signature=v1_wrong", Map.of(), "a".getBytes(UTF_8));
+    Client.Answer volume =
+        client.send("POST", "/volumes", use, "{\"name\":\"audited\"}".getBytes(UTF_8));
+    client.send("GET", "/volumes/" + volume.field("volumeID"), use, nothing);
+    client.send(
+        "PUT",
+        "/volumecontent/" + volume.field("volumeID") + "/file?path=/a",
+        Map.of("Authorization", "Bearer " + volume.field("token")),
+        "a".getBytes(UTF_8));
+    house.client(house.use).post("/api/v1/sandboxes/" + id + "/ports/1/x", "{}");
+
+    assertThat(lines(7))
+        .extracting(line -> line.get("key") + " " + line.get("action") + " " + line.get("token"))
+        .containsExactlyInAnyOrder(
+            "use e2bCreate true",
+            "use e2bGet true",
+            "(envd token) envdWriteFiles null",
+            "use e2bVolume true",
+            "use e2bGetVolume true",
+            "(volume token) e2bVolumeWrite null",
+            "use previewPost null");
+    assertThat(Files.readString(file())).doesNotContain(envd, volume.field("token"));
+  }
+
+  @Test
+  void previewsAreInItByChoiceOnly() throws IOException {
+    Path other = folder.resolve("without.jsonl");
+    try (AuditLog without = AuditLog.open(other, 1 << 20, false, InstantSource.system(), QUIET)) {
+      without.answered(
+          new Witness.Visited(
+              "1",
+              "POST",
+              "previewPost",
+              "/x",
+              200,
+              Optional.empty(),
+              1,
+              "(public)",
+              "::1",
+              Optional.empty(),
+              false));
+    }
+    assertThat(other).isEmptyFile();
+  }
+
+  @Test
   void onlyItsOwnerMayReadIt() throws IOException {
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
         .isEqualTo("rw-------");
@@ -149,8 +209,18 @@ class AuditTest {
     Path other = folder.resolve("small.jsonl");
     Witness.Visited visited =
         new Witness.Visited(
-            "1", "POST", "exec", "/x", 200, Optional.empty(), 1, "me", "::1", Optional.empty());
-    try (AuditLog small = AuditLog.open(other, 300, InstantSource.system(), QUIET)) {
+            "1",
+            "POST",
+            "exec",
+            "/x",
+            200,
+            Optional.empty(),
+            1,
+            "me",
+            "::1",
+            Optional.empty(),
+            false);
+    try (AuditLog small = AuditLog.open(other, 300, false, InstantSource.system(), QUIET)) {
       for (int i = 0; i < 100; i++) {
         small.answered(visited);
       }

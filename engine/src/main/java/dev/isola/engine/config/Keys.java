@@ -108,6 +108,8 @@ public final class Keys {
       Key.of("server.audit.enabled", new Scalars.Flag(), true);
   public static final Key<Long> SERVER_AUDIT_SIZE =
       Key.of("server.audit.size_mb", new Scalars.Whole(1, 1024), 16L);
+  public static final Key<Boolean> SERVER_AUDIT_PREVIEWS =
+      Key.of("server.audit.previews", new Scalars.Flag(), false);
   public static final Key<NetworkMode> E2B_NETWORK =
       Key.of("e2b.network", new Choice<>(NetworkMode.class), NetworkMode.NONE);
   public static final Key<Path> DATA = Key.of("data", new Scalars.Folder(), Machine::data);
@@ -152,6 +154,7 @@ public final class Keys {
           SERVER_STREAMS,
           SERVER_AUDIT,
           SERVER_AUDIT_SIZE,
+          SERVER_AUDIT_PREVIEWS,
           E2B_NETWORK,
           DATA);
 

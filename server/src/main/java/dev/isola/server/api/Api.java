@@ -1,6 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.server.Serving;
+import dev.isola.server.access.FileReadGuard;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.e2b.E2b;
@@ -63,6 +64,10 @@ public final class Api {
     table.set(all);
     List<Route> compatible = E2b.routes(serving, keys, settings, images);
     HostAccessGuard guard = new HostAccessGuard(serving);
-    return new Routes(Stream.concat(all.stream(), compatible.stream()).map(guard::around).toList());
+    return new Routes(
+        Stream.concat(all.stream(), compatible.stream())
+            .map(guard::around)
+            .map(FileReadGuard::around)
+            .toList());
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.server.Serving;
+import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Gate;
@@ -43,7 +44,11 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
   List<Route> routes() {
     List<Route> routes = new ArrayList<>();
     routes.add(
-        Route.of("GET", TEMPLATE, "listPorts", "Lists the ports that are open to everybody.")
+        Route.of(
+                "GET",
+                TEMPLATE,
+                "listPorts",
+                "Lists the ports that the spec exposes, and those that are open to everybody.")
             .acceptsSandboxTokens()
             .takes(Shapes.ID)
             .answers(
@@ -117,13 +122,15 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
 
   private void list(Exchange exchange) throws IOException {
     SandboxId id = SandboxRoutes.id(exchange);
-    serving.engine().entry(id);
+    List<Integer> open = keys.publicPorts().of(id);
     exchange.json(
         200,
         Map.of(
             "ports",
-            keys.publicPorts().of(id).stream()
-                .map(port -> Map.of("port", port, "public", true))
+            Stream.concat(new ExposedPorts(serving).of(id).stream(), open.stream())
+                .distinct()
+                .sorted()
+                .map(port -> Map.of("port", port, "public", open.contains(port)))
                 .toList()));
   }
 
@@ -131,7 +138,7 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
     SandboxId id = SandboxRoutes.id(exchange);
     int port = Previews.port(exchange.path("port"));
     boolean open = Boolean.TRUE.equals(exchange.body().get("public"));
-    serving.engine().entry(id);
+    new ExposedPorts(serving).check(id, port);
     if (open) {
       keys.publicPorts().keep(this::isThere);
       keys.publicPorts().add(id, port);
@@ -152,7 +159,7 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
   private void link(Exchange exchange) throws IOException {
     SandboxId id = SandboxRoutes.id(exchange);
     int port = Previews.port(exchange.path("port"));
-    serving.engine().entry(id);
+    new ExposedPorts(serving).check(id, port);
     SandboxToken token =
         new SandboxToken(
             SandboxToken.Kind.PREVIEW, id, port, keys.tokens().in(exchange.whole("ttlSeconds")));

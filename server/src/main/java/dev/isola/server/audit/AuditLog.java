@@ -23,24 +23,30 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Writes a line of JSON for every request that changes something: who, what, about which sandbox,
- * with what outcome. Nothing that a caller wrote is in it. A file that has grown is put aside; the
- * oldest of those goes.
+ * Writes a line of JSON for every request that changes something or is answered with a token: the
+ * actor, which is a key or a kind of token, the action, the sandbox and the outcome. Nothing that a
+ * caller wrote is in it. A file that has grown is put aside; the oldest of those goes.
  */
 public final class AuditLog implements Witness, AutoCloseable {
   private static final int KEPT = 4;
 
+  /** How the actions begin that pass a request on to a port of a sandbox. */
+  private static final String PREVIEW = "preview";
+
   private final Path file;
   private final long largest;
+  private final boolean previews;
   private final InstantSource clock;
   private final Log log;
   private final ReentrantLock lock = new ReentrantLock();
   private FileChannel channel;
   private boolean failing;
 
-  private AuditLog(Path file, long largest, InstantSource clock, Log log) throws IOException {
+  private AuditLog(Path file, long largest, boolean previews, InstantSource clock, Log log)
+      throws IOException {
     this.file = file;
     this.largest = largest;
+    this.previews = previews;
     this.clock = clock;
     this.log = log;
     channel = open(file);
@@ -48,11 +54,12 @@ public final class AuditLog implements Witness, AutoCloseable {
 
   /**
    * @param largest bytes from which on a file is put aside
+   * @param previews whether requests to ports of sandboxes are in it too
    * @throws IOException when it cannot be written
    */
-  public static AuditLog open(Path file, long largest, InstantSource clock, Log log)
-      throws IOException {
-    return new AuditLog(file, largest, clock, log);
+  public static AuditLog open(
+      Path file, long largest, boolean previews, InstantSource clock, Log log) throws IOException {
+    return new AuditLog(file, largest, previews, clock, log);
   }
 
   private static FileChannel open(Path file) throws IOException {
@@ -64,7 +71,8 @@ public final class AuditLog implements Witness, AutoCloseable {
 
   @Override
   public void answered(Visited visited) {
-    if (!visited.changes()) {
+    boolean preview = visited.action().startsWith(PREVIEW);
+    if (!visited.changes() || (preview && !previews)) {
       return;
     }
     Map<String, Object> line = new LinkedHashMap<>();
@@ -72,6 +80,9 @@ public final class AuditLog implements Witness, AutoCloseable {
     line.put("key", visited.key());
     line.put("action", visited.action());
     visited.sandbox().ifPresent(id -> line.put("sandbox", id));
+    if (visited.token()) {
+      line.put("token", true);
+    }
     line.put("outcome", visited.code().orElse(visited.status() < 400 ? "ok" : "failed"));
     line.put("status", visited.status());
     line.put("requestId", visited.requestId());

@@ -12,11 +12,8 @@ import java.util.Optional;
 public record ApiKey(
     String name, Scope scope, String hash, Instant createdAt, Optional<Instant> lastUsedAt) {
 
-  /** Stands for all tokens of sandboxes; no key can have this name. */
-  static final String TOKEN = "(sandbox token)";
-
   /** Tells whether this is a token of one sandbox, which may not open what outlives it. */
   public boolean isToken() {
-    return name.equals(TOKEN);
+    return name.equals(Actor.SANDBOX_TOKEN) || name.equals(Actor.ENVD_TOKEN);
   }
 }

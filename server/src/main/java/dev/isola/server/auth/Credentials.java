@@ -40,8 +40,12 @@ public record Credentials(
   public static final String TRAFFIC_HEADER = "E2b-Traffic-Access-Token";
 
   private static final String BEARER = "Bearer ";
-  private static final ApiKey TOKEN_KEY =
-      new ApiKey(ApiKey.TOKEN, Scope.USE, "", Instant.EPOCH, Optional.empty());
+  private static final ApiKey TOKEN_KEY = token(Actor.SANDBOX_TOKEN);
+  private static final ApiKey ENVD_KEY = token(Actor.ENVD_TOKEN);
+
+  private static ApiKey token(String actor) {
+    return new ApiKey(actor, Scope.USE, "", Instant.EPOCH, Optional.empty());
+  }
 
   /**
    * Reads what a request shows.
@@ -108,7 +112,7 @@ public record Credentials(
       return sandbox
           .map(SandboxId::new)
           .filter(id -> keys.tokens().isSteady(id, ENVD, shown.getFirst()))
-          .map(id -> TOKEN_KEY);
+          .map(id -> ENVD_KEY);
     }
     Optional<SandboxToken> token = keys.tokens().find(shown.getFirst());
     if (token.isEmpty()) {

@@ -2,6 +2,7 @@ package dev.isola.server.preview;
 
 import dev.isola.server.Serving;
 import dev.isola.server.Waking;
+import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
@@ -42,6 +43,7 @@ public final class Previews {
   private final Duration patience;
   private final Waking waking;
   private final HostAccessGuard hostAccess;
+  private final ExposedPorts exposed;
 
   public Previews(Serving serving, ApiKeys keys) {
     this(serving, keys, PATIENCE);
@@ -53,6 +55,7 @@ public final class Previews {
     this.patience = patience;
     this.waking = new Waking(serving);
     this.hostAccess = new HostAccessGuard(serving);
+    this.exposed = new ExposedPorts(serving);
   }
 
   /** Returns what stands before the paths of a port. */
@@ -92,6 +95,10 @@ public final class Previews {
       return;
     }
     admit(exchange, sandbox, port);
+    exposed.check(sandbox, port);
+    if (!exchange.method().equals("GET")) {
+      exchange.actor(new PreviewActor(keys).of(exchange.headers(), sandbox, port));
+    }
     PortDialing.Connection connection = dial(sandbox, port);
     new Forwarding(exchange, sandbox, port, patience)
         .through(connection, target.clean(), this::isOurs);

@@ -94,6 +94,13 @@ public interface Exchange {
   /** Says which sandbox it is about, where the path does not. */
   void about(SandboxId sandbox);
 
+  /**
+   * Says which credential it came in by, where the handler finds that out, for the logs.
+   *
+   * @param name one of {@link dev.isola.server.auth.Actor}, or the name of a key
+   */
+  void actor(String name);
+
   /** Returns true when the server is ending: streams that have no end of their own end then. */
   boolean ending();
 }

@@ -1,6 +1,7 @@
 package dev.isola.server.e2b.envd;
 
 import dev.isola.server.Serving;
+import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.route.Exchange;
@@ -36,6 +37,7 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
       if (!keys.tokens().isSteady(sandbox, Credentials.ENVD, token.get())) {
         throw Signature.refused("unauthorized access, please provide a valid access token");
       }
+      exchange.actor(Actor.ENVD_TOKEN);
       return;
     }
     Signature signature =
@@ -44,6 +46,7 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
     if (!signature.isGoodWith(keys.tokens().steady(sandbox, Credentials.ENVD).reveal())) {
       throw Signature.refused("invalid signature");
     }
+    exchange.actor(Actor.SIGNED_URL);
     signature.refuseExpired(clock.instant());
   }
 
@@ -62,6 +65,7 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
     try {
       SandboxId found =
           signedBy(signature).orElseThrow(() -> Signature.refused("invalid signature"));
+      exchange.actor(Actor.SIGNED_URL);
       signature.refuseExpired(clock.instant());
       return found;
     } finally {

@@ -2,6 +2,7 @@ package dev.isola.server.e2b.template;
 
 import dev.isola.server.Serving;
 import dev.isola.server.api.Images;
+import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Face;
@@ -195,6 +196,7 @@ public final class TemplateRoutes {
       throw Fault.of(ErrorCode.UNAUTHENTICATED, "this is no place for uploads", "ask for one")
           .exception();
     }
+    exchange.actor(Actor.UPLOAD_URL);
     uploads.put(hash, exchange.content());
     exchange.json(200, Map.of());
   }

@@ -1,6 +1,7 @@
 package dev.isola.server.e2b.volume;
 
 import dev.isola.server.api.FileAnswer;
+import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.Face;
 import dev.isola.server.e2b.Body;
 import dev.isola.server.route.Exchange;
@@ -101,15 +102,18 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
             .filter(text -> text.regionMatches(true, 0, BEARER, 0, BEARER.length()))
             .map(text -> text.substring(BEARER.length()).strip())
             .orElse("");
-    return book.find(exchange.path("volume"))
-        .filter(one -> one.isOpenedBy(shown))
-        .orElseThrow(
-            () ->
-                Fault.of(
-                        ErrorCode.UNAUTHENTICATED,
-                        "this is not the token of a volume",
-                        "ask for the volume with a key; the answer has its token")
-                    .exception());
+    VolumeBook.Named volume =
+        book.find(exchange.path("volume"))
+            .filter(one -> one.isOpenedBy(shown))
+            .orElseThrow(
+                () ->
+                    Fault.of(
+                            ErrorCode.UNAUTHENTICATED,
+                            "this is not the token of a volume",
+                            "ask for the volume with a key; the answer has its token")
+                        .exception());
+    exchange.actor(Actor.VOLUME_TOKEN);
+    return volume;
   }
 
   private void list(Exchange exchange) throws IOException {

@@ -1,0 +1,55 @@
+package dev.isola.server.access;
+
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Route;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Keeps what the kernel tells of processes from keys that may only look: {@code /proc/PID/environ}
+ * has the environment of a command, which such a key is not answered elsewhere.
+ */
+public final class FileReadGuard {
+  private static final Set<String> KERNEL = Set.of("proc", "sys", "dev");
+
+  private FileReadGuard() {}
+
+  /** Returns a route that checks the path of a key with scope read. */
+  public static Route around(Route route) {
+    boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
+    if (!files || !route.scope().equals(Optional.of(Scope.READ))) {
+      return route;
+    }
+    Route.Handler handler = route.handler();
+    return route.by(
+        exchange -> {
+          if (exchange.key().filter(key -> key.scope().allows(Scope.USE)).isEmpty()) {
+            check(exchange);
+          }
+          handler.handle(exchange);
+        });
+  }
+
+  private static void check(Exchange exchange) {
+    for (String name : List.of("path", "pattern")) {
+      String path = exchange.query(name).orElse("");
+      List<String> parts =
+          List.of(path.split("/")).stream()
+              .filter(part -> !part.isEmpty() && !part.equals("."))
+              .toList();
+      boolean kernel =
+          path.startsWith("/") && !parts.isEmpty() && KERNEL.contains(parts.getFirst());
+      if (kernel || parts.contains("..")) {
+        throw Fault.of(
+                ErrorCode.FORBIDDEN,
+                "a key with scope read sees no files of the kernel, and no path with ..",
+                "use a key with scope use")
+            .exception();
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package dev.isola.server.preview;
+
+import dev.isola.server.auth.Actor;
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.SandboxToken;
+import dev.isola.spi.SandboxId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Names the actor of a request to a port that was let in, for the logs. */
+record PreviewActor(ApiKeys keys) {
+  private static final String BEARER = "Bearer ";
+
+  String of(List<Header> headers, SandboxId sandbox, int port) {
+    List<String> shown = new ArrayList<>(Header.values(headers, Credentials.TOKEN_HEADER));
+    for (String value : Header.values(headers, "Authorization")) {
+      if (value.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
+        shown.add(value.substring(BEARER.length()).strip());
+      }
+    }
+    List<String> tokens = new ArrayList<>(shown);
+    tokens.addAll(Heads.tokens(headers));
+    Optional<SandboxToken> token =
+        tokens.stream()
+            .flatMap(one -> keys.tokens().find(one).stream())
+            .filter(one -> one.opens(sandbox, port))
+            .findFirst();
+    if (token.isPresent()) {
+      return token.get().kind() == SandboxToken.Kind.USE
+          ? Actor.SANDBOX_TOKEN
+          : Actor.PREVIEW_TOKEN;
+    }
+    if (isSteady(headers, Credentials.TRAFFIC_HEADER, Credentials.TRAFFIC, sandbox)) {
+      return Actor.TRAFFIC_TOKEN;
+    }
+    if (isSteady(headers, Credentials.ENVD_HEADER, Credentials.ENVD, sandbox)) {
+      return Actor.ENVD_TOKEN;
+    }
+    return shown.stream()
+        .flatMap(one -> keys.find(one).stream())
+        .map(ApiKey::name)
+        .findFirst()
+        .orElse(Actor.PUBLIC);
+  }
+
+  private boolean isSteady(List<Header> headers, String header, String purpose, SandboxId sandbox) {
+    return Header.values(headers, header).stream()
+        .anyMatch(one -> keys.tokens().isSteady(sandbox, purpose, one));
+  }
+}

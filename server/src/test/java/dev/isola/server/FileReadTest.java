@@ -1,0 +1,47 @@
+package dev.isola.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A key that may only look reads files, but not the environment of processes. */
+class FileReadTest {
+  @TempDir Path folder;
+
+  @Test
+  void aReadKeySeesNoFilesOfTheKernel() throws IOException {
+    try (ServerHouse house =
+        new ServerHouse(
+            folder,
+            Duration.ofSeconds(30),
+            new SubprocessProviderFactory(),
+            serving -> Options.NONE,
+            Map.of())) {
+      String id = house.client().post("/api/v1/sandboxes", "{}").field("id");
+      String files = "/api/v1/sandboxes/" + id + "/files";
+      house.client().put(files + "/content?path=note", new byte[] {'x'});
+      Client read = house.client(house.read);
+      assertThat(read.get(files + "/content?path=note").text()).isEqualTo("x");
+      for (String path :
+          List.of(
+              "/proc/1/environ",
+              "//proc/1/environ",
+              "/./proc/self/environ",
+              "/dev/fd/../../1/environ",
+              "../../proc/1/environ")) {
+        assertThat(read.get(files + "/content?path=" + path).status()).as(path).isEqualTo(403);
+        assertThat(house.client(house.use).get(files + "/content?path=" + path).text())
+            .as("a key that could run a command is not stopped here: " + path)
+            .doesNotContain("scope read");
+      }
+      house.client().delete("/api/v1/sandboxes/" + id + "?force=true");
+    }
+  }
+}
