@@ -5,12 +5,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 #include "tree.h"
 
 #define SECOND 1000000000ull
 #define TICK 20000000ull
+#define FULL (64u << 10) /* less room than this is none */
 
 /* Everything the sandbox can write that stays, seen in one place. */
 static const char LAYER[] = "/.isola/layer";
@@ -23,6 +25,7 @@ static const char ROOT[] = "/";
 static uint64_t changed_since; /* 0 where there is a layer */
 
 static uint64_t limit;
+static bool own;
 static atomic_ullong used, promised, refusals;
 static atomic_bool measured;
 
@@ -35,6 +38,22 @@ void disk_set_limit(uint64_t bytes, uint64_t since_ns)
     clock_gettime(CLOCK_REALTIME, &now);
     /* Files bear a time that is a tick behind the clock. */
     changed_since = since_ns ? since_ns : (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - TICK;
+}
+
+void disk_set_own(void)
+{
+    own = true;
+}
+
+bool disk_is_own(void)
+{
+    return own;
+}
+
+bool disk_is_full(void)
+{
+    struct statvfs s;
+    return own && statvfs(LAYER, &s) == 0 && (s.f_favail == 0 || (uint64_t)s.f_bavail * s.f_frsize < FULL);
 }
 
 uint64_t disk_limit(void)
@@ -82,6 +101,8 @@ static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
 /* What operations took before is on the disk by now, or soon. */
 uint64_t disk_measure(void)
 {
+    struct statvfs s;
+    if (own) return statvfs(LAYER, &s) == 0 ? (uint64_t)(s.f_blocks - s.f_bfree) * s.f_frsize : 0;
     pthread_mutex_lock(&measuring);
     uint64_t done = atomic_load(&promised);
     uint64_t bytes = bytes_written();

@@ -183,6 +183,7 @@ static void note_limits(struct execution *e)
     e->limits_met.threads = now.threads - e->limits_before.threads;
     e->limits_met.disk = now.disk - e->limits_before.disk;
     if (disk_limit() && ended_by(e->end.status, SIGXFSZ)) e->limits_met.disk++; /* one file was too large */
+    if (disk_is_full()) e->limits_met.disk++;
 }
 
 static void finish(struct execution *e)

@@ -20,6 +20,7 @@
 #include "bridge.h"
 #include "connection.h"
 #include "detach.h"
+#include "disk_budget.h"
 #include "dispatch.h"
 #include "execution.h"
 #include "hold.h"
@@ -40,7 +41,7 @@ uint64_t agent_started_ns;
 
 struct options {
     int boot_fd, listen_fd, memory_events, process_events;
-    bool detach, stdio, report, own_events;
+    bool detach, stdio, report, own_events, own_disk;
     const char *vsock, *port_name;
 };
 
@@ -48,7 +49,7 @@ static void usage(void)
 {
     fprintf(stderr, "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
                     "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
-                    "                   [--memory-events-fd N] [--process-events-fd N] [--own-events]\n"
+                    "                   [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
                     "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo\n"
                     "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
             agent_build);
@@ -74,6 +75,10 @@ static struct options parse(int count, char **words)
         }
         if (strcmp(word, "--own-events") == 0) {
             o.own_events = true;
+            continue;
+        }
+        if (strcmp(word, "--own-disk") == 0) {
+            o.own_disk = true;
             continue;
         }
         if (strcmp(word, "--sudo") == 0) exit(sudo_serve());
@@ -277,6 +282,7 @@ int main(int count, char **words)
     if (!sealed)
         detach_failed("cannot give up rights: %s", strerror(errno));
     find_events(&options);
+    if (options.own_disk) disk_set_own();
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
                  fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
     process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0));

@@ -12,6 +12,9 @@
  *   network FILE                      enter a network namespace
  *   users INSIDE OUTSIDE COUNT        a user namespace for `mapped` mounts and `enter`
  *   self                              be root in a user namespace of our own; for who is not root
+ *   disk FILE MODEL FOLDER OPTIONS    the file system in FILE, made like MODEL, on a folder of the host: see disk.h
+ *   make FOLDER MODE UID GID [LIKE FIRST]
+ *                                     a folder of the host, unless it is there: see folders.h
  *   stage                             a mount namespace, and an empty root in it
  *   folder PATH MODE UID GID          link TARGET PATH          file PATH CONTENT
  *   bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS
@@ -35,7 +38,8 @@
  *   run PROGRAM ARGUMENT...           last
  *
  * A plan that ends with the step push or mend changes a sandbox that runs instead: see push.h. One that ends with merge
- * makes one layer of several: see merge.h.
+ * makes one layer of several: see merge.h. With `untouched FOLDER UID LIKE FIRST` it says "yes" or "no", with
+ * `remove FILE...` it says "done".
  *
  * Called as `isola-launch serve FILE` it listens on that socket instead, says "ready", and follows a plan for each who
  * connects, in a process of its own: the plan comes behind its length, u32, and the line goes back. A process that is
@@ -131,7 +135,9 @@ static int launch(size_t length)
         printf("error %s\n", problem);
         return 1;
     }
-    if (ends_with(&plan, "push") || ends_with(&plan, "mend")) push_layer(&plan);
+    if (ends_with(&plan, "push") || ends_with(&plan, "mend") || ends_with(&plan, "untouched")
+        || ends_with(&plan, "remove"))
+        push_layer(&plan);
     if (ends_with(&plan, "merge")) return merge_layers(&plan);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, report) != 0 || pipe2(errors, O_CLOEXEC) != 0
         || setsockopt(report[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0) {

@@ -234,7 +234,7 @@ static bool place(int layer, int into, const char *name, const struct stat *s)
 {
     files++;
     if (linked && linkat(layer, name, into, name, 0) == 0) return true;
-    if (linked && errno != EMLINK) return fail("cannot link %s", name);
+    if (linked && errno != EMLINK && errno != EXDEV) return fail("cannot link %s", name);
     return copy(layer, into, name, s);
 }
 
@@ -465,6 +465,7 @@ int merge(const struct step *s, int (*map)(const char *from, const char *to), bo
     spare = open(s->words[2], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool ok = (out >= 0 && spare >= 0) || fail("cannot open %s", s->words[1]);
     ok = ok && take_all(s, map);
+    ok = ok && (rmdir(s->words[2]) == 0 || fail("cannot remove %s", s->words[2]));
     if (ok) printf("done files=%llu copied=%llu\n", files, copied);
     else printf("error %s\n", why);
     return !ok;

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "basics.h"
+#include "disk.h"
+#include "folders.h"
 #include "groups.h"
 #include "merge.h"
 #include "mounts.h"
@@ -59,7 +61,10 @@ static void open_sources(struct plan *plan)
         if (strcmp(s->words[0], "workspace") != 0 || s->count < 4) continue;
         open_source(s, 0, 2);
         if (s->count > 4) open_source(s, 1, 3);
-        for (int k = 2; k < SOURCES_MAX && 3 * k < s->count; k++) open_source(s, k, 3 * k - 2);
+        for (int k = 2; k < SOURCES_MAX && 3 * k < s->count; k++) {
+            if (!disk_reveal(s->words[3 * k - 2])) fail("cannot mount %s", s->words[3 * k - 2]);
+            open_source(s, k, 3 * k - 2);
+        }
     }
 }
 
@@ -142,15 +147,50 @@ static bool take_workspace(const struct step *s)
                          users_are_own() ? ",userxattr" : ",redirect_dir=on");
 }
 
+/* The number of a user; that of who is not root is left as it is. */
+static uid_t owner(const char *word)
+{
+    return users_are_own() ? (uid_t)-1 : (uid_t)strtoul(word, NULL, 10);
+}
+
+static bool take_make(const struct step *s)
+{
+    uid_t uid = owner(s->words[3]);
+    const char *like = s->count > 6 ? s->words[5] : NULL;
+    if (like && !disk_reveal(like)) return false;
+    return folder_make(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), uid, owner(s->words[4]), like,
+                       like ? (uid_t)strtoul(s->words[6], NULL, 10) : 0);
+}
+
+static int take_untouched(const struct step *s)
+{
+    if (!disk_reveal(s->words[3])) fail("cannot mount %s", s->words[3]);
+    bool same = folder_untouched(s->words[1], owner(s->words[2]), s->words[3], (uid_t)strtoul(s->words[4], NULL, 10));
+    puts(same ? "yes" : "no");
+    return 0;
+}
+
+static int take_remove(const struct step *s)
+{
+    for (int i = 1; i < s->count; i++)
+        if (!folder_remove(s->words[i])) fail("cannot remove %s", s->words[i]);
+    puts("done");
+    return 0;
+}
+
 /* Steps that build the root. True when it was one. */
 static bool take_mount_step(struct plan *plan, const struct step *s)
 {
     struct mount_options options = {has(s, "ro"), has(s, "mapped"), has(s, "deep"), false};
     bool ok;
     if (is(s, "stage", 0)) {
-        ok = unshare(CLONE_NEWNS) == 0;
+        ok = disk_own_mounts();
         if (ok) open_sources(plan);
         ok = ok && stage_open();
+    } else if (is(s, "disk", 4)) {
+        ok = disk_mount(s->words[1], s->words[2], s->words[3], s->words[4]);
+    } else if (is(s, "make", 4)) {
+        ok = take_make(s);
     } else if (is(s, "folder", 4)) {
         ok = stage_folder(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), (uid_t)strtoul(s->words[3], NULL, 10),
                           (gid_t)strtoul(s->words[4], NULL, 10));
@@ -233,7 +273,13 @@ static void take_step(struct plan *plan, struct step *s)
         leave(push(s));
     } else if (is(s, "mend", 9)) {
         leave(mend(s));
+    } else if (is(s, "untouched", 4)) {
+        leave(take_untouched(s));
+    } else if (is(s, "remove", 1)) {
+        leave(take_remove(s));
     } else if (is(s, "merge", FIRST_LAYER)) {
+        for (int i = FIRST_LAYER; i + 1 < s->count; i += 2)
+            if (!disk_reveal(s->words[i])) fail("cannot mount %s", s->words[i]);
         leave(merge(s, users_map, users_are_own()));
     } else if (is(s, "run", 1)) {
         execvpe(s->words[1], s->words + 1, environment);

@@ -17,6 +17,7 @@ import dev.isola.conformance.check.OutputChecks;
 import dev.isola.conformance.check.PausingChecks;
 import dev.isola.conformance.check.ProcessLimitChecks;
 import dev.isola.conformance.check.PtyChecks;
+import dev.isola.conformance.check.QuotaChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
 import dev.isola.conformance.check.SecretEnvChecks;
@@ -46,6 +47,7 @@ final class CheckClasses {
         new StreamsChecks(),
         new BackgroundChecks(),
         new IdempotencyChecks(),
+        new QuotaChecks(),
         new RecoveryChecks(),
         new ConcurrencyChecks(),
         new HonestyChecks(),

@@ -257,17 +257,16 @@ public final class ForkingChecks {
   @Check(
       value = "N4",
       needs = {Forking.class, UsageReporting.class})
-  public void whatAForkBeganWithCountsAsItsOwn(Subject s) {
-    s.sandbox()
-        .files()
-        .write("large", Contents.of(Contents.random(3_000_000, 4)), WriteOptions.DEFAULT);
+  public void aForksOwnFilesCount(Subject s) {
+    s.sandbox().files().writeText("shared", "x", UTF_8);
     Sandbox fork = fork(s, s.sandbox());
-    long used = fork.as(UsageReporting.class).orElseThrow().usage().diskBytes().orElse(3_000_000);
-    Expect.that(used >= 3_000_000, "3 MB that a fork began with are counted, not " + used);
+    UsageReporting usage = fork.as(UsageReporting.class).orElseThrow();
+    long before = usage.usage().diskBytes().orElse(0);
+    fork.files().write("large", Contents.of(Contents.random(3_000_000, 4)), WriteOptions.DEFAULT);
+    long written = usage.usage().diskBytes().orElse(before + 3_000_000) - before;
+    Expect.that(written >= 3_000_000, "3 MB that a fork writes are counted, not " + written);
     Expect.equal("", said(fork, "rm large"), "removing it");
-    Expect.that(
-        fork.as(UsageReporting.class).orElseThrow().usage().diskBytes().orElse(0) < 3_000_000,
-        "what was removed does not count");
-    fork.files().writeText("after", "x", UTF_8);
+    long left = usage.usage().diskBytes().orElse(before) - before;
+    Expect.that(left < 1_000_000, "what was removed does not count, not " + left);
   }
 }

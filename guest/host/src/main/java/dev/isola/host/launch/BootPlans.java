@@ -33,7 +33,8 @@ record BootPlans(
     ControlGroups groups,
     BridgeNetwork bridge,
     InstalledProgram agent,
-    Layers layers) {
+    Layers layers,
+    Disks disks) {
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
   private static final int LISTEN_FD = 3;
@@ -61,6 +62,9 @@ record BootPlans(
     plan.step("score", AGENT_SCORE);
 
     List<String> words = agentWords(spec.id());
+    if (disks.available()) {
+      words.add("--own-disk");
+    }
     int descriptor = LISTEN_FD;
     if (isolator.socketFolder().isEmpty()) {
       plan.step("listen", folder.socket().toString(), Integer.toString(descriptor));
@@ -76,6 +80,7 @@ record BootPlans(
             agent.path(),
             List.of(context.shared(), context.dataFolder()),
             context.shared().resolve("volumes"),
+            disks,
             network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
         .plan(plan, layers, booting.layers());
     if (!isolator.ownKernel()) {
@@ -149,7 +154,7 @@ record BootPlans(
                     : Optional.empty())
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
-            .disk(spec.limits().diskMb() * MEGABYTE)
+            .disk(disks.available() ? 0 : spec.limits().diskMb() * MEGABYTE)
             .processors(Processors.of(spec.limits().cpu()))
             .seccomp(!sharesHostFolders(spec));
     isolator.socketFolder().ifPresent(inside -> boot.socket(Path.of(inside, SocketFolder.SOCKET)));

@@ -82,6 +82,7 @@ public final class IsolatedBooter implements Booter {
   private final BridgeNetwork bridge;
   private final InstalledProgram agent;
   private final Launcher launcher;
+  private final Disks disks;
   private final Layers layers;
   private final Merging merging;
   private final BootPlans plans;
@@ -101,9 +102,10 @@ public final class IsolatedBooter implements Booter {
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
     this.launcher = new Launcher(InstalledProgram.launcher(programs), programs);
-    this.layers = new Layers(context.dataFolder().resolve("layers"), steps);
+    this.disks = new Disks(context.dataFolder().resolve("disks"), launcher);
+    this.layers = new Layers(context.dataFolder().resolve("layers"), steps, disks::remove);
     this.merging = new Merging(layers, launcher::path);
-    this.plans = new BootPlans(context, isolator, images, groups, bridge, agent, layers);
+    this.plans = new BootPlans(context, isolator, images, groups, bridge, agent, layers, disks);
   }
 
   @Override
@@ -131,8 +133,10 @@ public final class IsolatedBooter implements Booter {
   }
 
   private Set<LimitKind> enforced() {
-    Set<LimitKind> kinds =
-        EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT, LimitKind.DISK);
+    Set<LimitKind> kinds = EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
+    if (disks.available()) {
+      kinds.add(LimitKind.DISK);
+    }
     kinds.addAll(groups.enforceable());
     if (isolator.ownKernel()) {
       kinds.remove(LimitKind.THREADS);
@@ -317,6 +321,7 @@ public final class IsolatedBooter implements Booter {
     if (Files.exists(BootPlans.imageFile(folder))) {
       images.release(Files.readString(BootPlans.imageFile(folder)), id);
     }
+    Files.deleteIfExists(new Layer(folder).image()); // the kernel keeps it while forks lie on it
     layers.leave(id.value());
     merging.endUnwanted();
   }

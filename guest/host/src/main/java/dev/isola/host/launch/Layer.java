@@ -6,15 +6,29 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a sandbox can write and keep, all in one folder of the host so that it can be measured at
- * once: the workspace, homes, and the upper layer of its image.
+ * What a sandbox can write and keep, all in one folder of the host: the workspace, homes, and the
+ * upper layer of its image, with all that overlays need besides. On that folder the sandbox's disk
+ * is mounted, where it has one, but not where the server could see it: only the launcher looks into
+ * it.
  */
 record Layer(SandboxFolder folder) {
   /** Where the agent finds it inside, to measure it. */
   static final String INSIDE = "/.isola/layer";
 
+  /** Where in a disk the layers are that were pushed; see disk.h. */
+  static final String PUSHED = "layers";
+
   Path path() {
     return folder.path().resolve("layer");
+  }
+
+  /** Returns the file that holds the sandbox's disk; there is none where there are no disks. */
+  Path image() {
+    return folder.path().resolve("disk");
+  }
+
+  boolean hasDisk() {
+    return Files.exists(image());
   }
 
   Path of(String name) {
@@ -23,29 +37,25 @@ record Layer(SandboxFolder folder) {
 
   /** Returns the folder that an overlay needs beside its upper one. */
   Path work() {
-    return folder.path().resolve("work");
+    return of("work");
   }
 
-  /** Makes it, with the folders {@code names} in it, the sandbox's own. */
-  void make(Users users, String... names) throws IOException {
-    make(path(), users, 0700);
+  /** Makes it. */
+  void make(Users users) throws IOException {
+    Files.createDirectory(path());
+    Files.setAttribute(path(), "unix:mode", 0700);
+    users.give(path());
+  }
+
+  /** Adds the steps that make folders in it, the sandbox's own. */
+  void plan(Plan plan, Users users, String... names) {
     for (String name : names) {
-      make(of(name), users, name.endsWith("tmp") ? 01777 : 0755);
+      make(plan, users, of(name), name.endsWith("tmp") ? "1777" : "755");
     }
   }
 
-  void makeWork(Users users) throws IOException {
-    make(work(), users, 0700);
-  }
-
-  /** Makes a folder beside it, the sandbox's own. */
-  void makeBeside(String name, Users users) throws IOException {
-    make(folder.path().resolve(name), users, 0700);
-  }
-
-  private static void make(Path path, Users users, int mode) throws IOException {
-    Files.createDirectory(path);
-    Files.setAttribute(path, "unix:mode", mode);
-    users.give(path);
+  /** Adds the step that makes a folder of the sandbox's own, which may be there already. */
+  static void make(Plan plan, Users users, Path path, String mode) {
+    plan.step("make", path.toString(), mode, users.root(), users.root());
   }
 }

@@ -145,6 +145,14 @@ final class Merging implements AutoCloseable {
       if (!Users.areRanges()) {
         plan.step("self");
       }
+      wanted
+          .image()
+          .ifPresent(
+              image -> {
+                Disks.mount(plan, image, wanted.mount());
+                plan.step("make", wanted.tree().toString(), "700", "0", "0");
+                plan.step("make", wanted.spare().toString(), "700", "0", "0");
+              });
       plan.add(wanted.words("merge"));
       String answer = answer(plan.encode());
       if (!answer.startsWith("done")) {

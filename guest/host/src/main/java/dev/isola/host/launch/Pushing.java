@@ -45,6 +45,7 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
 
   private static final long LAST_PAUSE = 40;
   private static final Duration MERGING = Duration.ofSeconds(60);
+  private static final String SILENT = "the launcher said nothing";
   private static final Pattern DONE = Pattern.compile("done held=(\\d+)");
   private static final Pattern BUSY = Pattern.compile("busy (.*)");
 
@@ -55,7 +56,7 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
       throws IOException {
     mend(id, folder);
     Workspace workspace = new Workspace(folder, users, layers);
-    if (workspace.untouched()) {
+    if (untouched(workspace, agent)) {
       Held all = hold(workspace);
       return new Frozen(all.layers(), all.holder(), Duration.ZERO);
     }
@@ -73,6 +74,29 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
     } finally {
       layers.release(beneath.layers(), beneath.holder());
     }
+  }
+
+  private boolean untouched(Workspace workspace, AgentProcess agent) throws IOException {
+    Optional<List<String>> words = workspace.untouched();
+    if (words.isEmpty()) {
+      return false;
+    }
+    return switch (launch(looking(workspace, agent).add(words.get()).encode())) {
+      case "yes" -> true;
+      case "no" -> false;
+      case String other -> throw new IOException(other.isEmpty() ? SILENT : other);
+    };
+  }
+
+  /** Returns the first steps of a plan that changes a sandbox that runs. */
+  private static Plan looking(Workspace workspace, AgentProcess agent) {
+    Plan plan = new Plan();
+    if (!workspace.users().range()) {
+      plan.step("join", Long.toString(agent.pid()));
+    }
+    Layer layer = new Layer(workspace.folder());
+    Disks.mount(plan, layer.image(), layer.path());
+    return plan;
   }
 
   /** Layers that somebody keeps for a while. */
@@ -103,7 +127,9 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
       throws IOException {
     Path folder = workspace.folder().path();
     layers.use(beneath, id.value(), folder);
-    String layer = layers.make(workspace.users().first(), id.value(), folder);
+    Layer own = new Layer(workspace.folder());
+    Optional<Path> disk = own.hasDisk() ? Optional.of(own.image()) : Optional.empty();
+    String layer = layers.make(workspace.users().first(), id.value(), folder, disk);
     List<String> all = new ArrayList<>(List.of(layer));
     all.addAll(beneath);
     String holder = layers.hold(all);
@@ -135,14 +161,26 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
   private boolean finish(SandboxId id, Draft draft) throws IOException {
     String answer = launch(Files.readAllBytes(draft.intent()));
     if (!answer.startsWith("done") && !answer.startsWith("undone")) {
-      throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+      throw new IOException(answer.isEmpty() ? SILENT : answer);
     }
     boolean done = answer.startsWith("done");
     if (!done) {
-      draft.remove();
+      remove(draft);
     }
     settle(id, draft);
     return done;
+  }
+
+  private void remove(Draft draft) throws IOException {
+    draft.remove();
+    Layer layer = new Layer(new SandboxFolder(draft.folder()));
+    Plan plan = new Plan();
+    Disks.mount(plan, layer.image(), layer.path());
+    String answer =
+        launch(plan.step("remove", draft.own().toString(), draft.work().toString()).encode());
+    if (!answer.equals("done")) {
+      throw new IOException(answer.isEmpty() ? SILENT : answer);
+    }
   }
 
   /** The sandbox uses what is written down now, whichever that is. */
@@ -198,7 +236,7 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
         steps().reached(Step.PUSH_FORGOTTEN);
         return held;
       } catch (SandboxException refused) {
-        draft.remove();
+        remove(draft);
         settle(id, draft);
         throw refused;
       } catch (IOException e) { // nobody knows what a launcher did that gave no answer
@@ -232,9 +270,6 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
       if (workspace.standsOn().isEmpty()) {
         workspace.anchor(all.getFirst());
       }
-      workspace.makeBeside(draft.own());
-      workspace.makeBeside(draft.work());
-      workspace.like(workspace.own(), workspace.users().first(), draft.own());
       Files.write(draft.list(), all);
       IsolatedBooter.save(
           draft.plan(),
@@ -242,22 +277,28 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
     }
 
     private Plan begin() {
-      Plan plan = new Plan();
-      if (!workspace.users().range()) {
-        plan.step("join", Long.toString(agent.pid()));
-      }
-      return plan.step("stage");
+      return looking(workspace, agent).step("stage");
     }
 
     private Plan stage() throws IOException {
-      Plan plan = begin();
-      return plan.add(
-          workspace.step(
-              STAGED,
-              draft.own(),
-              draft.work(),
-              List.of(workspace.own()),
-              all.subList(1, all.size())));
+      Plan plan = looking(workspace, agent);
+      Layer.make(plan, workspace.users(), draft.work(), "700");
+      workspace.makeLike(plan, workspace.own(), workspace.users().first(), draft.own());
+      return plan.step("stage")
+          .add(
+              workspace.step(
+                  STAGED,
+                  draft.own(),
+                  draft.work(),
+                  List.of(workspace.own()),
+                  all.subList(1, all.size())));
+    }
+
+    /** Where the files go: a rename stays within a file system. */
+    private Path frozen() {
+      Layer layer = new Layer(workspace.folder());
+      String name = all.getFirst();
+      return layer.hasDisk() ? layer.of(Layer.PUSHED).resolve(name) : layers.tree(name);
     }
 
     private static String[] step(String verb, List<String> words) {
@@ -272,7 +313,7 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
           mount,
           Layer.INSIDE + "/" + Workspace.NAME,
           workspace.own().toString(),
-          layers.tree(all.getFirst()).toString(),
+          frozen().toString(),
           draft.own().toString(),
           workspace.own().toString(),
           draft.list().toString(),
@@ -290,7 +331,7 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
       if (busy.matches()) {
         throw busy(id, busy.group(1));
       }
-      throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+      throw new IOException(answer.isEmpty() ? SILENT : answer);
     }
   }
 
@@ -313,11 +354,11 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
     }
 
     Path own() {
-      return folder.resolve("next-" + layer);
+      return new Layer(new SandboxFolder(folder)).of("next-" + layer);
     }
 
     Path work() {
-      return folder.resolve("work-" + layer);
+      return new Layer(new SandboxFolder(folder)).of("work-" + layer);
     }
 
     Path list() {
@@ -328,9 +369,8 @@ record Pushing(String provider, Layers layers, Merging merging, Launcher launche
       return folder.resolve("plan-" + layer);
     }
 
+    /** Removes what of it is not in the sandbox's {@link Layer}. */
     void remove() throws IOException {
-      Files.deleteIfExists(own());
-      new SandboxFolder(work()).remove();
       Files.deleteIfExists(list());
       Files.deleteIfExists(plan());
     }

@@ -9,8 +9,12 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -21,6 +25,7 @@ import java.util.Optional;
  * @param agent the agent's program on the host
  * @param hidden folders of the server
  * @param volumes where named volumes lie on the host
+ * @param disks where there can be none its files lie in a folder of the host
  * @param resolvConf the content of {@code /etc/resolv.conf}
  */
 public record SandboxRoot(
@@ -31,7 +36,11 @@ public record SandboxRoot(
     Path agent,
     List<Path> hidden,
     Path volumes,
+    Disks disks,
     String resolvConf) {
+
+  private static final FileAttribute<?> OURS =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   /** Where the agent's program is inside. */
   public static final String AGENT = "/.isola/agent";
@@ -49,10 +58,26 @@ public record SandboxRoot(
     } else {
       plan.step("self");
     }
+    layer.make(users);
+    if (disks.available()) {
+      disks.plan(plan, layer, spec.limits().diskMb());
+      plan.step("make", layer.of(Layer.PUSHED).toString(), "700", "0", "0");
+    }
+    if (image.isPresent()) {
+      layer.plan(plan, users, "upper");
+      Layer.make(plan, users, layer.work(), "700");
+    } else {
+      layer.plan(plan, users, "home", "root", "tmp", "vartmp");
+    }
+    workspace.begin(plan, beneath.isEmpty() ? ofImage() : beneath);
+    Map<Volume, Path> sources = new HashMap<>();
+    for (Volume volume : spec.volumes()) {
+      if (volume.type() == Volume.Type.VOLUME) {
+        sources.put(volume, named(plan, volume.source()));
+      }
+    }
     plan.step("stage");
     if (image.isPresent()) {
-      layer.make(users, "upper", Workspace.NAME);
-      layer.makeWork(users);
       plan.step(
           "overlay",
           image.get().rootfs().toString(),
@@ -62,7 +87,6 @@ public record SandboxRoot(
           "mapped");
       ownFolder(plan, "/home/user", "755");
     } else {
-      layer.make(users, Workspace.NAME, "home", "root", "tmp", "vartmp");
       HostBase.plan(plan, hidden);
       ownFolder(plan, "/var", "755");
       bind(plan, layer.of("home"), "/home/user");
@@ -70,7 +94,6 @@ public record SandboxRoot(
       bind(plan, layer.of("tmp"), "/tmp");
       bind(plan, layer.of("vartmp"), "/var/tmp");
     }
-    workspace.begin(beneath.isEmpty() ? ofImage() : beneath);
     for (String folderName : List.of("/proc", "/dev", "/sys")) {
       ownFolder(plan, folderName, "755");
     }
@@ -82,7 +105,7 @@ public record SandboxRoot(
       plan.add(workspace.step(spec.workspaceMount()));
     }
     for (Volume volume : spec.volumes()) {
-      mount(plan, volume);
+      mount(plan, volume, sources);
     }
     plan.step("bind", layer.path().toString(), Layer.INSIDE, "ro");
     if (spec.workspacePath().isEmpty()) { // counted as it is seen, not as it lies on the disk
@@ -131,10 +154,15 @@ public record SandboxRoot(
     }
   }
 
-  private void mount(Plan plan, Volume volume) throws IOException {
+  private void mount(Plan plan, Volume volume, Map<Volume, Path> sources) {
     switch (volume.type()) {
       case BIND -> shared(plan, Path.of(volume.source()), volume.destination(), volume.readOnly());
-      case VOLUME -> shared(plan, named(volume.source()), volume.destination(), volume.readOnly());
+      case VOLUME ->
+          shared(
+              plan,
+              Objects.requireNonNull(sources.get(volume)),
+              volume.destination(),
+              volume.readOnly());
       case TMPFS ->
           plan.step(
               "tmpfs",
@@ -149,15 +177,34 @@ public record SandboxRoot(
     }
   }
 
-  /** A volume is made when it is first asked for, and kept; only the server may look into it. */
-  private Path named(String name) throws IOException {
-    Files.createDirectories(
-        volumes,
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    Path volume = volumes.resolve(name);
-    if (!Files.isDirectory(volume)) {
-      Files.createDirectories(volume);
+  /**
+   * A volume is made when it is first asked for, and kept; only the server may look into it. It has
+   * a disk of its own, unless it has files from when there were none.
+   */
+  private Path named(Plan plan, String name) throws IOException {
+    Path plain = volumes.resolve(name);
+    if (!disks.available() || !isEmpty(plain)) {
+      Files.createDirectories(volumes, OURS);
+      if (!Files.isDirectory(plain)) {
+        Files.createDirectories(plain);
+      }
+      return plain;
     }
-    return volume;
+    Path own = volumes.resolveSibling("volume-disks").resolve(name);
+    Path mount = own.resolve("mount");
+    Files.createDirectories(mount, OURS);
+    disks.planVolume(plan, own.resolve("disk"), mount, spec.limits().diskMb());
+    Path files = mount.resolve("files"); // beside what the file system itself has there
+    plan.step("make", files.toString(), "755", "0", "0");
+    return files;
+  }
+
+  private static boolean isEmpty(Path folder) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return true;
+    }
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+      return !entries.iterator().hasNext();
+    }
   }
 }

@@ -7,9 +7,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The workspace of a sandbox that has its own: a folder, alone or over layers. Which layers is
@@ -60,14 +60,8 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
     return all;
   }
 
-  private Path work(String name) {
-    return folder.path().resolve("work-" + name);
-  }
-
-  /** Makes a folder in that of the sandbox, its own. */
-  Path makeBeside(Path path) throws IOException {
-    new Layer(folder).makeBeside(path.getFileName().toString(), users);
-    return path;
+  private Path work() {
+    return new Layer(folder).of("work-" + NAME);
   }
 
   /** Returns the layers it lies on, the topmost first. */
@@ -79,50 +73,40 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
     }
   }
 
-  /** Lets a sandbox that is being made begin with layers. */
-  void begin(List<String> beneath) throws IOException {
+  /** Adds the steps that make the folder of a sandbox that is being made, over layers or not. */
+  void begin(Plan plan, List<String> beneath) throws IOException {
     if (beneath.isEmpty()) {
+      Layer.make(plan, users, own(), "755");
       return;
     }
     Files.write(list(), beneath);
     layers.steps().reached(Step.FORK_LISTED);
     layers.use(beneath, folder.path().getFileName().toString(), folder.path());
-    makeBeside(work(NAME));
-    String top = beneath.getFirst();
-    like(layers.tree(top), layers.first(top), own());
+    Layer.make(plan, users, work(), "700");
+    makeLike(plan, beneath.getFirst(), own());
     layers.steps().reached(Step.FORK_PREPARED);
   }
 
-  /** What is known of a folder besides what is in it. */
-  private record Root(int mode, int uid, int gid, FileTime modified) {
-    static Root of(Path folder) throws IOException {
-      return new Root(
-          (Integer) Files.getAttribute(folder, "unix:mode"),
-          (Integer) Files.getAttribute(folder, "unix:uid"),
-          (Integer) Files.getAttribute(folder, "unix:gid"),
-          Files.getLastModifiedTime(folder));
-    }
+  /** Adds the step that makes a folder what that of a layer is, but the sandbox's own. */
+  private void makeLike(Plan plan, String layer, Path made) throws IOException {
+    makeLike(plan, layers.tree(layer), layers.first(layer), made);
   }
 
-  /** Makes a folder what another is that belongs to the users from {@code first} on. */
-  void like(Path other, long first, Path made) throws IOException {
-    Root root = Root.of(other);
-    if (users.range()) {
-      Files.setAttribute(made, "unix:uid", moved(root.uid(), first));
-      Files.setAttribute(made, "unix:gid", moved(root.gid(), first));
-    }
-    Files.setAttribute(made, "unix:mode", root.mode());
-    Files.setLastModifiedTime(made, root.modified());
-  }
-
-  private int moved(int number, long first) {
-    long offset = Integer.toUnsignedLong(number) - first;
-    return Math.toIntExact(users.first() + (offset >= 0 && offset < Users.COUNT ? offset : 0));
+  /** Adds the step that makes a folder what another is that belongs to the users from first on. */
+  void makeLike(Plan plan, Path other, long first, Path made) {
+    plan.step(
+        "make",
+        made.toString(),
+        "755",
+        users.root(),
+        users.root(),
+        other.toString(),
+        Long.toString(first));
   }
 
   /** Returns the words of a plan's step that mounts it at {@code mount}. */
   List<String> step(String mount) throws IOException {
-    return step(mount, own(), work(NAME), List.of(), standsOn());
+    return step(mount, own(), work(), List.of(), standsOn());
   }
 
   /**
@@ -144,23 +128,22 @@ record Workspace(SandboxFolder folder, Users users, Layers layers) {
     return words;
   }
 
-  /** Tells whether nothing was written since it was put on its layers. */
-  boolean untouched() throws IOException {
+  /**
+   * Returns the words of the step that tells whether nothing was written since it was put on its
+   * layers; none when it lies on none.
+   */
+  Optional<List<String>> untouched() throws IOException {
     List<String> beneath = standsOn();
     if (beneath.isEmpty()) {
-      return false;
-    }
-    try (var entries = Files.newDirectoryStream(own())) {
-      if (entries.iterator().hasNext()) {
-        return false;
-      }
+      return Optional.empty();
     }
     String top = beneath.getFirst();
-    Root now = Root.of(own());
-    Root then = Root.of(layers.tree(top));
-    long first = layers.first(top);
-    return now.mode() == then.mode()
-        && (!users.range()
-            || (now.uid() == moved(then.uid(), first) && now.gid() == moved(then.gid(), first)));
+    return Optional.of(
+        List.of(
+            "untouched",
+            own().toString(),
+            users.root(),
+            layers.tree(top).toString(),
+            Long.toString(layers.first(top))));
   }
 }

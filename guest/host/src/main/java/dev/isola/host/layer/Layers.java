@@ -13,11 +13,13 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -41,20 +43,42 @@ public final class Layers {
 
   private static final String HELD = "held-";
   private static final String MERGED = "merged";
+  private static final String TREE = "tree";
+
+  /** A further name of the disk that holds the files, which lives as long as it has one. */
+  private static final String DISK = "disk";
+
+  private static final String SPARE = "spare";
+
+  /** Where in a disk the layers are, each by its name. */
+  private static final String WITHIN = "layers";
 
   private final Path folder;
   private final Uses uses = new Uses();
   private final AgentProcess process;
   private final Steps steps;
 
-  public Layers(Path folder, Steps steps) {
-    this(folder, thisProcess(), steps);
+  private final DiskFiles files;
+
+  /** Removes files from the disk of a sandbox. */
+  public interface DiskFiles {
+    /**
+     * @param image the file that holds the disk
+     * @param mount an empty folder where it can be mounted
+     * @param within what to remove, from the disk's root on
+     */
+    void remove(Path image, Path mount, List<String> within) throws IOException;
   }
 
-  Layers(Path folder, AgentProcess process, Steps steps) {
+  public Layers(Path folder, Steps steps, DiskFiles files) {
+    this(folder, thisProcess(), steps, files);
+  }
+
+  Layers(Path folder, AgentProcess process, Steps steps, DiskFiles files) {
     this.folder = folder;
     this.process = process;
     this.steps = steps;
+    this.files = files;
   }
 
   private static AgentProcess thisProcess() {
@@ -74,7 +98,7 @@ public final class Layers {
 
   /** Returns where the files of a layer lie; there are none yet when it was just made. */
   public Path tree(String layer) {
-    return isOfImage(layer) ? Path.of(layer) : folder.resolve(layer).resolve("tree");
+    return isOfImage(layer) ? Path.of(layer) : folder.resolve(layer).resolve(TREE);
   }
 
   private static boolean isOfImage(String layer) {
@@ -88,8 +112,13 @@ public final class Layers {
         : Long.parseLong(Files.readString(folder.resolve(layer).resolve("first")));
   }
 
-  /** Makes a layer without files that {@code user} uses from the beginning. */
-  public String make(long first, String user, Path usersFolder) throws IOException {
+  /**
+   * Makes a layer without files that {@code user} uses from the beginning.
+   *
+   * @param disk the file that holds the disk that its files will be in, if they will be in one
+   */
+  public String make(long first, String user, Path usersFolder, Optional<Path> disk)
+      throws IOException {
     Files.createDirectories(folder, OURS);
     String name = name();
     Path draft = draft(name);
@@ -97,6 +126,10 @@ public final class Layers {
     Files.writeString(draft.resolve("first"), Long.toString(first));
     Uses.make(draft);
     uses.add(draft, user, usersFolder);
+    if (disk.isPresent()) {
+      Files.createLink(draft.resolve(DISK), disk.get());
+      Files.createDirectory(draft.resolve(TREE));
+    }
     steps.reached(Step.LAYER_DRAFTED);
     Files.move(draft, folder.resolve(name), StandardCopyOption.ATOMIC_MOVE);
     steps.reached(Step.LAYER_MADE);
@@ -188,8 +221,17 @@ public final class Layers {
    * @param spare one for what is on the way
    * @param layers and the first of their users each, the lowest first
    * @param beneath whether something lies beneath them that they hide parts of
+   * @param image the file that holds the disk that all of this is in, if it is in one
+   * @param mount where that disk is to be mounted
    */
-  public record Merged(Path tree, Path spare, long first, Map<Path, Long> layers, boolean beneath) {
+  public record Merged(
+      Path tree,
+      Path spare,
+      long first,
+      Map<Path, Long> layers,
+      boolean beneath,
+      Optional<Path> image,
+      Path mount) {
     /** Returns the launcher's step, as merge.h has it. */
     public List<String> words(String verb) {
       List<String> words =
@@ -221,19 +263,11 @@ public final class Layers {
     String name = name();
     Path draft = draft(name);
     try {
-      long first = first(own.getLast());
       Files.createDirectory(draft, OURS);
-      Files.writeString(draft.resolve("first"), Long.toString(first));
+      Files.writeString(draft.resolve("first"), Long.toString(first(own.getLast())));
       Uses.make(draft);
-      Path tree = Files.createDirectory(draft.resolve("tree"));
-      Path spare = Files.createDirectory(draft.resolve("spare"));
       steps.reached(Step.MERGE_BEGUN);
-      Map<Path, Long> from = new LinkedHashMap<>();
-      for (String layer : own.reversed()) {
-        from.put(tree(layer), first(layer));
-      }
-      filling.fill(new Merged(tree, spare, first, from, own.size() < layers.size()));
-      Files.delete(spare);
+      filling.fill(prepared(draft, name, own, own.size() < layers.size()));
       uses.add(draft, "layer-" + top, folder.resolve(top));
       steps.reached(Step.MERGE_FILLED);
       Files.move(draft, folder.resolve(name), StandardCopyOption.ATOMIC_MOVE);
@@ -241,9 +275,49 @@ public final class Layers {
       note(top, name);
       steps.reached(Step.MERGE_NOTED);
     } finally {
-      new SandboxFolder(draft).remove();
+      discard(draft, name);
       release(own, holder);
     }
+  }
+
+  /** In the disk that all of the layers are in, where files can be shared; otherwise in none. */
+  private Merged prepared(Path draft, String name, List<String> own, boolean beneath)
+      throws IOException {
+    long first = first(own.getLast());
+    Path root = Files.createDirectory(draft.resolve(TREE));
+    Optional<Path> disk = commonDisk(own);
+    Path within = root.resolve(WITHIN);
+    Map<Path, Long> from = new LinkedHashMap<>();
+    for (String layer : own.reversed()) {
+      from.put(disk.isPresent() ? within.resolve(layer) : tree(layer), first(layer));
+    }
+    if (disk.isEmpty()) {
+      Path spare = Files.createDirectory(draft.resolve(SPARE));
+      return new Merged(root, spare, first, from, beneath, disk, root);
+    }
+    Path image = Files.createLink(draft.resolve(DISK), disk.get());
+    return new Merged(
+        within.resolve(name),
+        within.resolve(name + SPARE),
+        first,
+        from,
+        beneath,
+        Optional.of(image),
+        root);
+  }
+
+  /** Returns the file of the disk that all of the layers are in, if there is one. */
+  private Optional<Path> commonDisk(List<String> own) throws IOException {
+    Set<Object> keys = new HashSet<>();
+    Path disk = folder.resolve(own.getFirst()).resolve(DISK);
+    for (String layer : own) {
+      Path one = folder.resolve(layer).resolve(DISK);
+      if (!Files.exists(one)) {
+        return Optional.empty();
+      }
+      keys.add(Files.getAttribute(one, "unix:ino"));
+    }
+    return keys.size() == 1 ? Optional.of(disk) : Optional.empty();
   }
 
   private void note(String top, String merged) throws IOException {
@@ -338,10 +412,23 @@ public final class Layers {
 
   /** Somebody may have been quicker and have left a mark; without files it was never used. */
   private void removeDraft(Path draft, Path layer) throws IOException {
-    if (Files.isDirectory(draft.resolve("tree")) && uses.any(draft)) {
+    if (Files.isDirectory(draft.resolve(TREE)) && uses.any(draft)) {
       Files.move(draft, layer, StandardCopyOption.ATOMIC_MOVE);
     } else {
-      new SandboxFolder(draft).remove();
+      discard(draft, layer.getFileName().toString());
     }
+  }
+
+  private void discard(Path draft, String name) throws IOException {
+    Path image = draft.resolve(DISK);
+    if (Files.exists(image)) {
+      String within = WITHIN + "/" + name;
+      try {
+        files.remove(image, draft.resolve(TREE), List.of(within, within + SPARE));
+      } catch (IOException left) {
+        // It counts for the sandbox whose disk it is, and goes with that.
+      }
+    }
+    new SandboxFolder(draft).remove();
   }
 }

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,11 @@ class LayersTest {
   @BeforeEach
   void open() {
     layersFolder = folder.resolve("layers");
-    layers = new Layers(layersFolder, Steps.UNWATCHED);
+    layers = new Layers(layersFolder, Steps.UNWATCHED, LayersTest::noDisks);
+  }
+
+  private static void noDisks(Path image, Path mount, List<String> within) {
+    throw new AssertionError("there is no disk " + image);
   }
 
   private Path sandbox(String name) throws IOException {
@@ -40,7 +45,7 @@ class LayersTest {
   }
 
   private String layer(String owner) throws IOException {
-    String layer = layers.make(1000, owner, sandbox(owner));
+    String layer = layers.make(1000, owner, sandbox(owner), Optional.empty());
     Files.createDirectories(layers.tree(layer).resolve("a/b"));
     Files.writeString(layers.tree(layer).resolve("a/b/file"), "x");
     return layer;
@@ -79,7 +84,7 @@ class LayersTest {
   void whoWasKilledHoldsNothing() throws IOException {
     String layer = layer("source");
     String held = layers.hold(List.of(layer));
-    new Layers(layersFolder, NOBODY, Steps.UNWATCHED).hold(List.of(layer));
+    new Layers(layersFolder, NOBODY, Steps.UNWATCHED, LayersTest::noDisks).hold(List.of(layer));
     layers.release(List.of(layer), "source");
     assertThat(left()).containsExactly(layer);
     layers.release(List.of(layer), held);
@@ -105,7 +110,7 @@ class LayersTest {
   void anotherProcessWithTheSameNumberIsAnother() throws IOException {
     AgentProcess earlier = new AgentProcess(THIS.pid(), THIS.startTime() - 1, false);
     String layer = layer("source");
-    new Layers(layersFolder, earlier, Steps.UNWATCHED).hold(List.of(layer));
+    new Layers(layersFolder, earlier, Steps.UNWATCHED, LayersTest::noDisks).hold(List.of(layer));
     Files.createDirectories(draft(earlier, "b"));
     layers.release(List.of(layer), "source");
     layers.sweep();
@@ -149,7 +154,7 @@ class LayersTest {
         .isInstanceOf(NoSuchFileException.class);
     layers.release(List.of(layer), "source");
     assertThat(left()).isEmpty(); // the other was not used either
-    new Layers(folder.resolve("none"), Steps.UNWATCHED).sweep();
+    new Layers(folder.resolve("none"), Steps.UNWATCHED, LayersTest::noDisks).sweep();
     assertThat(folder.resolve("none")).doesNotExist();
   }
 }

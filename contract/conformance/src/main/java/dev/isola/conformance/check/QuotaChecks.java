@@ -1,0 +1,144 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.Volume;
+import java.time.Duration;
+import java.util.UUID;
+
+/**
+ * Checks that a declared disk limit holds however files are written: the kernel or the backend
+ * refuses what does not fit, and no watch has to notice it in time. Not run where the limit is not
+ * declared.
+ */
+public final class QuotaChecks {
+  private static final int LIMIT_MB = 32;
+
+  /** A file system may round up, but not by much. */
+  private static final long MOST_BYTES = 36_000_000;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(120);
+
+  /** Writes to {@code big}, a megabyte at a time, until it fails or there are 120. */
+  private static final String FILL =
+      "i=0; while test $i -lt 120 && head -c 1000000 /dev/zero >> big 2>/dev/null;"
+          + " do i=$((i+1)); done; ";
+
+  private static final ResourceLimits LIMITS = ResourceLimits.DEFAULT.withDiskMb(LIMIT_MB);
+
+  private static void needsQuota(Subject s) {
+    if (!s.info().support().enforcedLimits().contains(LimitKind.DISK)) {
+      throw s.notRun("the provider does not declare disk as enforced");
+    }
+  }
+
+  private static Sandbox limited(Subject s) {
+    needsQuota(s);
+    return s.create(spec -> spec.limits(LIMITS));
+  }
+
+  private static long number(Sandbox sandbox, String script) {
+    ExecResult result = sandbox.run(Command.shell(script).withTimeout(PATIENCE));
+    String text = result.stdout().text().strip();
+    Expect.that(text.matches("[0-9]+"), "the script says a number: " + result);
+    return Long.parseLong(text);
+  }
+
+  private static void isWithinTheLimit(long bytes) {
+    Expect.that(
+        bytes <= MOST_BYTES, LIMIT_MB + " MB are written at most, not " + bytes + " bytes");
+    Expect.that(bytes >= 8_000_000, "some are written, not " + bytes + " bytes");
+  }
+
+  private static void goesOn(Sandbox sandbox) {
+    ExecResult after = sandbox.run(Command.shell("rm -rf big d f*; echo works > small; cat small"));
+    Expect.equal("works\n", after.stdout().text(), "a command after files were removed");
+  }
+
+  @Check(value = "S2", tools = "while")
+  public void aSilentWriterIsLimited(Subject s) {
+    Sandbox sandbox = limited(s);
+    isWithinTheLimit(number(sandbox, FILL + "wc -c < big"));
+    goesOn(sandbox);
+  }
+
+  @Check(
+      value = "S2",
+      tools = {"while", "setsid"})
+  public void aWriterInASessionOfItsOwnIsLimited(Subject s) {
+    Sandbox sandbox = limited(s);
+    ExecResult started =
+        sandbox.run(
+            Command.shell(
+                "echo > writing; setsid sh -c '"
+                    + FILL
+                    + "rm writing' < /dev/null > /dev/null 2>&1 &"));
+    Expect.that(started.succeeded(), "the writer is started: " + started);
+    Expect.eventually(
+        PATIENCE, "the writer meets the limit and ends", () -> !sandbox.files().exists("writing"));
+    isWithinTheLimit(number(sandbox, "wc -c < big"));
+    goesOn(sandbox);
+  }
+
+  @Check(value = "S2", tools = "while")
+  public void openFilesWithoutANameAreLimited(Subject s) {
+    Sandbox sandbox = limited(s);
+    long whole =
+        number(
+            sandbox,
+            "exec 3>a 4>b 5>c 6>e 7>g 8>h; rm a b c e g h; whole=0;"
+                + " for fd in 3 4 5 6 7 8; do head -c 20000000 /dev/zero 2>/dev/null >&$fd"
+                + " && whole=$((whole+1)); done; echo $whole");
+    Expect.that(whole <= 1, "one of 20 MB fits into " + LIMIT_MB + " MB, not " + whole);
+    goesOn(sandbox);
+  }
+
+  @Check(value = "S2", tools = "while")
+  public void deepFoldersAreLimited(Subject s) {
+    Sandbox sandbox = limited(s);
+    isWithinTheLimit(
+        number(
+            sandbox,
+            "i=0; while test $i -lt 300; do mkdir d && cd d || exit 9; i=$((i+1)); done; "
+                + FILL
+                + "wc -c < big"));
+    goesOn(sandbox);
+  }
+
+  @Check(value = "S2", tools = "while")
+  public void volumesAreLimited(Subject s) {
+    needsQuota(s);
+    if (!s.info().support().volumeTypes().contains(Volume.Type.VOLUME)) {
+      throw s.notRun("the provider has no named volumes");
+    }
+    String name = "quota-" + UUID.randomUUID();
+    Volume volume = new Volume(Volume.Type.VOLUME, name, "/volume", false);
+    Sandbox sandbox = s.create(spec -> spec.limits(LIMITS).volume(volume));
+    isWithinTheLimit(number(sandbox, "cd /volume; " + FILL + "wc -c < big"));
+    sandbox.run(Command.shell("rm /volume/big; echo kept > /volume/file"));
+    Sandbox other = s.create(spec -> spec.limits(LIMITS).volume(volume));
+    Expect.equal(
+        "kept\n",
+        other.run(Command.shell("cat /volume/file; rm /volume/file")).stdout().text(),
+        "what another sandbox sees in the volume");
+  }
+
+  @Check(value = "S2", tools = "while")
+  public void emptyFilesAreLimited(Subject s) {
+    Sandbox sandbox = limited(s);
+    long files =
+        number(
+            sandbox,
+            "mkdir d; i=0; while test $i -lt 60000 && true 2>/dev/null > d/$i; do i=$((i+1)); done;"
+                + " echo $i");
+    Expect.that(files < 60_000, "60,000 files do not fit into " + LIMIT_MB + " MB");
+    Expect.that(files >= 500, "some do, not " + files);
+    goesOn(sandbox);
+  }
+}

@@ -1,0 +1,165 @@
+package dev.isola.host.launch;
+
+import dev.isola.link.local.SandboxFolder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The disks of sandboxes: file systems of the size that a sandbox was given, each in a file of the
+ * host that is mounted where the sandbox's processes see it and nowhere else. The kernel refuses
+ * what does not fit, bytes and files, however they are written.
+ */
+final class Disks {
+  /** What a sandbox's disk is mounted with; see disk.h. */
+  private static final String OPTIONS = "noinit_itable,nobarrier";
+
+  /** A volume outlives the machine's power, and gives back what is removed from it. */
+  private static final String VOLUME_OPTIONS = "noinit_itable,discard";
+
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final long MEGABYTE = 1 << 20;
+
+  private final Path folder;
+  private final Launcher launcher;
+  private final DiskModels models;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /** Empty when there can be disks. */
+  private volatile @Nullable Optional<String> obstacle;
+
+  /**
+   * @param folder where models of disks are kept
+   */
+  Disks(Path folder, Launcher launcher) {
+    this.folder = folder;
+    this.launcher = launcher;
+    this.models = new DiskModels(folder);
+  }
+
+  /** Returns whether this machine can give sandboxes disks, which is tried once. */
+  boolean available() {
+    return obstacle().isEmpty();
+  }
+
+  /** Returns why not, if not. */
+  Optional<String> obstacle() {
+    Optional<String> known = obstacle;
+    if (known != null) {
+      return known;
+    }
+    lock.lock();
+    try {
+      known = obstacle;
+      if (known == null) {
+        known = look();
+        obstacle = known;
+      }
+      return known;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Optional<String> look() {
+    if (!Users.areRanges()) {
+      return Optional.of("only root can mount a disk");
+    }
+    if (!Files.exists(Path.of("/dev/loop-control"))) {
+      return Optional.of("there are no loop devices (/dev/loop-control)");
+    }
+    try {
+      probe();
+      return Optional.empty();
+    } catch (IOException e) {
+      return Optional.of("a disk cannot be mounted: " + e.getMessage());
+    }
+  }
+
+  /** Mounts one, unless that was done since the machine was started. */
+  private void probe() throws IOException {
+    String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+    Path done = folder.resolve("probed");
+    if (Files.exists(done) && Files.readString(done).equals(boot)) {
+      return;
+    }
+    Path model = models.of(new DiskSize(1, false));
+    Path trial = Files.createTempDirectory(folder, "probe-");
+    try {
+      Path image = trial.resolve("disk");
+      Path mount = Files.createDirectory(trial.resolve("mount"));
+      Plan plan =
+          new Plan()
+              .step("disk", image.toString(), model.toString(), mount.toString(), OPTIONS)
+              .step("make", mount.resolve("folder").toString(), "755", "0", "0")
+              .step("remove", mount.resolve("folder").toString());
+      expectDone(launcher.ask(plan.encode(), PATIENCE));
+    } finally {
+      new SandboxFolder(trial).remove();
+    }
+    Files.writeString(done, boot);
+  }
+
+  private static void expectDone(String answer) throws IOException {
+    if (!answer.equals("done")) {
+      throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+    }
+  }
+
+  /** Adds the step that gives a sandbox its disk, made when it has none yet. */
+  void plan(Plan plan, Layer layer, long megabytes) throws IOException {
+    add(plan, layer.image(), new DiskSize(fitting(megabytes), false), layer.path(), OPTIONS);
+  }
+
+  /** Adds the step that mounts a volume's disk, as large as the first sandbox's that has it. */
+  void planVolume(Plan plan, Path image, Path mount, long megabytes) throws IOException {
+    add(plan, image, new DiskSize(fitting(megabytes), true), mount, VOLUME_OPTIONS);
+  }
+
+  private void add(Plan plan, Path image, DiskSize size, Path mount, String options)
+      throws IOException {
+    String model = Files.exists(image) ? "" : models.of(size).toString();
+    plan.step("disk", image.toString(), model, mount.toString(), options);
+  }
+
+  /** A file is not larger than the file system that it is in. */
+  private long fitting(long megabytes) throws IOException {
+    return Math.min(
+        megabytes, Math.max(1, Files.getFileStore(folder).getTotalSpace() / MEGABYTE));
+  }
+
+  /** Adds the step that mounts a disk that is there, if it is. */
+  static void mount(Plan plan, Path image, Path mount) {
+    if (Files.exists(image)) {
+      plan.step("disk", image.toString(), "", mount.toString(), OPTIONS);
+    }
+  }
+
+  /** Removes files from a disk that others use, too; without those it goes as a whole. */
+  void remove(Path image, Path mount, List<String> within) throws IOException {
+    if (!isShared(image)) {
+      return;
+    }
+    Plan plan = new Plan();
+    mount(plan, image, mount);
+    List<String> words =
+        new ArrayList<>(within.stream().map(one -> mount.resolve(one).toString()).toList());
+    words.addFirst("remove");
+    expectDone(launcher.ask(plan.add(words).encode(), PATIENCE));
+  }
+
+  private static boolean isShared(Path image) throws IOException {
+    try {
+      return (Integer) Files.getAttribute(image, "unix:nlink") > 1;
+    } catch (NoSuchFileException none) {
+      return false;
+    }
+  }
+}
