@@ -25,10 +25,12 @@ public final class QuotaChecks {
 
   private static final Duration PATIENCE = Duration.ofSeconds(120);
 
-  /** Writes to {@code big}, a megabyte at a time, until it fails or there are 120. */
+  /** Writes files of 4 MB, each of which fits, until that fails or there are 80. */
   private static final String FILL =
-      "i=0; while test $i -lt 120 && head -c 1000000 /dev/zero >> big 2>/dev/null;"
+      "i=0; while test $i -lt 80 && head -c 4000000 /dev/zero 2>/dev/null > big$i;"
           + " do i=$((i+1)); done; ";
+
+  private static final String COUNT = "cat big* | wc -c";
 
   private static final ResourceLimits LIMITS = ResourceLimits.DEFAULT.withDiskMb(LIMIT_MB);
 
@@ -57,14 +59,14 @@ public final class QuotaChecks {
   }
 
   private static void goesOn(Sandbox sandbox) {
-    ExecResult after = sandbox.run(Command.shell("rm -rf big d f*; echo works > small; cat small"));
+    ExecResult after = sandbox.run(Command.shell("rm -rf big* d; echo works > small; cat small"));
     Expect.equal("works\n", after.stdout().text(), "a command after files were removed");
   }
 
   @Check(value = "S2", tools = "while")
   public void aSilentWriterIsLimited(Subject s) {
     Sandbox sandbox = limited(s);
-    isWithinTheLimit(number(sandbox, FILL + "wc -c < big"));
+    isWithinTheLimit(number(sandbox, FILL + COUNT));
     goesOn(sandbox);
   }
 
@@ -82,7 +84,7 @@ public final class QuotaChecks {
     Expect.that(started.succeeded(), "the writer is started: " + started);
     Expect.eventually(
         PATIENCE, "the writer meets the limit and ends", () -> !sandbox.files().exists("writing"));
-    isWithinTheLimit(number(sandbox, "wc -c < big"));
+    isWithinTheLimit(number(sandbox, COUNT));
     goesOn(sandbox);
   }
 
@@ -107,7 +109,7 @@ public final class QuotaChecks {
             sandbox,
             "i=0; while test $i -lt 300; do mkdir d && cd d || exit 9; i=$((i+1)); done; "
                 + FILL
-                + "wc -c < big"));
+                + COUNT));
     goesOn(sandbox);
   }
 
@@ -120,8 +122,8 @@ public final class QuotaChecks {
     String name = "quota-" + UUID.randomUUID();
     Volume volume = new Volume(Volume.Type.VOLUME, name, "/volume", false);
     Sandbox sandbox = s.create(spec -> spec.limits(LIMITS).volume(volume));
-    isWithinTheLimit(number(sandbox, "cd /volume; " + FILL + "wc -c < big"));
-    sandbox.run(Command.shell("rm /volume/big; echo kept > /volume/file"));
+    isWithinTheLimit(number(sandbox, "cd /volume; " + FILL + COUNT));
+    sandbox.run(Command.shell("rm /volume/big*; echo kept > /volume/file"));
     Sandbox other = s.create(spec -> spec.limits(LIMITS).volume(volume));
     Expect.equal(
         "kept\n",
