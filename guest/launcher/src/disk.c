@@ -198,21 +198,15 @@ bool disk_mount(const char *image, const char *model, const char *path, const ch
 
 /* ---- layers in disks ----------------------------------------------------------------------------------- */
 
-static bool bind_files(int root, const char *name, const char *tree)
-{
-    char within[NAME_MAX + 16];
-    snprintf(within, sizeof within, "layers/%.255s", name);
-    int files = openat(root, within, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int clone = files < 0 ? -1 : tree_of(files, true, -1);
-    bool ok = clone >= 0 && syscall(SYS_move_mount, clone, "", AT_FDCWD, tree, MOVE_MOUNT_F_EMPTY_PATH) == 0;
-    close_after(files, ok);
-    return close_after(clone, ok);
-}
+/* A layer whose files are in a disk: the root of that, once it is mounted, and where in it they are. */
+struct layer { int root; char within[NAME_MAX + 16]; };
 
-bool disk_reveal(const char *path)
+/* True with a root of -1 for a path that is none. */
+static bool find_layer(const char *path, struct layer *layer)
 {
     char folder[PATH_MAX], image[PATH_MAX + 8];
-    struct stat s, tree;
+    struct stat s;
+    layer->root = -1;
     snprintf(folder, sizeof folder, "%s", path);
     char *last = strrchr(folder, '/');
     if (!last || last == folder || strcmp(last, "/tree") != 0) return true;
@@ -221,9 +215,28 @@ bool disk_reveal(const char *path)
     snprintf(image, sizeof image, "%s/disk", folder);
     int fd = name ? open(image, O_RDWR | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd < 0) return !name || errno == ENOENT;
-    if (!disk_own_mounts() || fstat(fd, &s) != 0 || stat(path, &tree) != 0) return close_after(fd, false);
-    if (tree.st_dev != s.st_dev) return close_after(fd, true); /* done already */
-    int root = find_disk(&s);
-    if (root < 0 && mount_image(fd, path, DISK_OPTIONS)) root = note_disk(&s, path);
-    return close_after(fd, root >= 0 && bind_files(root, name + 1, path));
+    snprintf(layer->within, sizeof layer->within, "layers/%.255s", name + 1);
+    if (disk_own_mounts() && fstat(fd, &s) == 0 && (layer->root = find_disk(&s)) < 0
+        && mount_image(fd, path, DISK_OPTIONS))
+        layer->root = note_disk(&s, path);
+    return close_after(fd, layer->root >= 0);
+}
+
+bool disk_stat(const char *path, struct stat *s)
+{
+    struct layer layer;
+    if (!find_layer(path, &layer)) return false;
+    return layer.root < 0 ? stat(path, s) == 0 : fstatat(layer.root, layer.within, s, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool disk_reveal(const char *path)
+{
+    struct layer layer;
+    if (!find_layer(path, &layer)) return false;
+    if (layer.root < 0) return true;
+    int files = openat(layer.root, layer.within, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int clone = files < 0 ? -1 : tree_of(files, true, -1);
+    bool ok = clone >= 0 && syscall(SYS_move_mount, clone, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    close_after(files, ok);
+    return close_after(clone, ok);
 }

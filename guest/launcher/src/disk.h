@@ -7,6 +7,7 @@
 #define ISOLA_DISK_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* What a sandbox's disk is mounted with: nothing of it outlives the machine, so nothing waits for the host's disk. */
@@ -26,5 +27,8 @@ bool disk_mount(const char *image, const char *model, const char *path, const ch
  * are at layers/NAME, where NAME is the layer's. Mounts them on it. Nothing to do for other paths.
  */
 bool disk_reveal(const char *path);
+
+/* What is known of such a folder, or of any other. */
+bool disk_stat(const char *path, struct stat *s);
 
 #endif

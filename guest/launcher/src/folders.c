@@ -15,28 +15,26 @@ static uid_t moved(uid_t id, uid_t from, uid_t to)
     return id >= from && id - from < RANGE ? to + (id - from) : to;
 }
 
-bool folder_make(const char *path, mode_t mode, uid_t uid, gid_t gid, const char *like, uid_t first)
+bool folder_make(const char *path, mode_t mode, uid_t uid, gid_t gid, const struct stat *like, uid_t first)
 {
-    struct stat s;
     if (mkdir(path, 0700) != 0) return errno == EEXIST;
     if (!like) return (uid == (uid_t)-1 || lchown(path, uid, gid) == 0) && chmod(path, mode) == 0;
-    if (stat(like, &s) != 0) return false;
-    struct timespec times[2] = {s.st_atim, s.st_mtim};
-    return (uid == (uid_t)-1 || lchown(path, moved(s.st_uid, first, uid), moved(s.st_gid, first, gid)) == 0)
-           && chmod(path, s.st_mode & 07777) == 0 && utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0;
+    struct timespec times[2] = {like->st_atim, like->st_mtim};
+    return (uid == (uid_t)-1 || lchown(path, moved(like->st_uid, first, uid), moved(like->st_gid, first, gid)) == 0)
+           && chmod(path, like->st_mode & 07777) == 0 && utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-bool folder_untouched(const char *path, uid_t owner, const char *like, uid_t first)
+bool folder_untouched(const char *path, uid_t owner, const struct stat *like, uid_t first)
 {
-    struct stat now, then;
+    struct stat now;
     DIR *entries = opendir(path);
     bool empty = entries != NULL;
     for (struct dirent *e; empty && (e = readdir(entries));)
         empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
     if (entries) closedir(entries);
-    return empty && stat(path, &now) == 0 && stat(like, &then) == 0 && now.st_mode == then.st_mode
+    return empty && stat(path, &now) == 0 && now.st_mode == like->st_mode
            && (owner == (uid_t)-1
-               || (now.st_uid == moved(then.st_uid, first, owner) && now.st_gid == moved(then.st_gid, first, owner)));
+               || (now.st_uid == moved(like->st_uid, first, owner) && now.st_gid == moved(like->st_gid, first, owner)));
 }
 
 /* ---- removing ------------------------------------------------------------------------------------------ */

@@ -155,17 +155,19 @@ static uid_t owner(const char *word)
 
 static bool take_make(const struct step *s)
 {
-    uid_t uid = owner(s->words[3]);
-    const char *like = s->count > 6 ? s->words[5] : NULL;
-    if (like && !disk_reveal(like)) return false;
-    return folder_make(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), uid, owner(s->words[4]), like,
-                       like ? (uid_t)strtoul(s->words[6], NULL, 10) : 0);
+    struct stat like;
+    bool given = s->count > 6;
+    if (given && access(s->words[1], F_OK) == 0) return true; /* and what it is like may be gone */
+    if (given && !disk_stat(s->words[5], &like)) return false;
+    return folder_make(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), owner(s->words[3]), owner(s->words[4]),
+                       given ? &like : NULL, given ? (uid_t)strtoul(s->words[6], NULL, 10) : 0);
 }
 
 static int take_untouched(const struct step *s)
 {
-    if (!disk_reveal(s->words[3])) fail("cannot mount %s", s->words[3]);
-    bool same = folder_untouched(s->words[1], owner(s->words[2]), s->words[3], (uid_t)strtoul(s->words[4], NULL, 10));
+    struct stat like;
+    if (!disk_stat(s->words[3], &like)) fail("cannot look at %s", s->words[3]);
+    bool same = folder_untouched(s->words[1], owner(s->words[2]), &like, (uid_t)strtoul(s->words[4], NULL, 10));
     puts(same ? "yes" : "no");
     return 0;
 }

@@ -10,7 +10,6 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
@@ -61,7 +60,7 @@ final class Boot {
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .processors(Processors.of(spec.limits().cpu()))
             .seccomp(!sharesHostFolders(spec));
-    if (facts.limits().contains(LimitKind.DISK)) {
+    if (facts.countsDisk()) {
       boot.disk(spec.limits().diskMb() * MEGABYTE);
     }
     if (flavour.ownKernel()) {

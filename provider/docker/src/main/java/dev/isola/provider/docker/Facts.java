@@ -32,6 +32,9 @@ import tools.jackson.databind.JsonNode;
  * @param kernel the host's
  * @param runtimes by the names that a container may ask for: the path of its program or the type of
  *     its shim, as far as the engine says
+ * @param countsDisk whether the agent can count what a sandbox writes. It kills commands that go
+ *     over the limit, which is less than enforcing it: what is not seen in time is not limited, so
+ *     the limit is not declared
  * @param processes how many a user of this machine may have; empty where nobody says
  * @param flaws in words, of the parts that have any and do not come from a distribution
  * @param notes on parts that have flaws by their number, but come from a distribution
@@ -46,6 +49,7 @@ record Facts(
     String architecture,
     NavigableMap<String, String> runtimes,
     Set<LimitKind> limits,
+    boolean countsDisk,
     OptionalLong processes,
     List<String> flaws,
     List<String> notes) {
@@ -91,6 +95,7 @@ record Facts(
         Json.text(info, "Architecture"),
         runtimes,
         limits(info),
+        LAYERED.contains(Json.text(info, "Driver")),
         ownProcesses(),
         flaws,
         notes);
@@ -153,9 +158,6 @@ record Facts(
   /** What is not enforced by the engine is enforced by the agent, or not at all. */
   private static Set<LimitKind> limits(JsonNode info) {
     Set<LimitKind> kinds = EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
-    if (LAYERED.contains(Json.text(info, "Driver"))) {
-      kinds.add(LimitKind.DISK);
-    }
     if (Json.flag(info, "MemoryLimit")) {
       kinds.add(LimitKind.MEMORY);
     }

@@ -36,6 +36,7 @@ class ContainerPlanTest {
             "x86_64",
             new TreeMap<>(),
             Set.of(),
+            true,
             OptionalLong.empty(),
             List.of(),
             List.of());
