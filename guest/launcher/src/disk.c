@@ -76,7 +76,7 @@ static bool copy_sparse(int from, int to)
     return errno == ENXIO;
 }
 
-/* It has a name once it is whole; whoever makes the same one at the same time may be first. */
+/* It has a name once it is whole; another process may have made the same one meanwhile. */
 static int make_image(const char *image, const char *model)
 {
     char folder[PATH_MAX], self[64];

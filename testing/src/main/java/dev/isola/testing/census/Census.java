@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Everything on this machine that bears our mark, at one moment: processes, cgroups, mounts,
- * network namespaces and interfaces, unix sockets, sandbox folders, and the open descriptors of
- * this JVM.
+ * Everything on this machine that bears our mark, at one moment: processes, cgroups, mounts, loop
+ * devices, network namespaces and interfaces, unix sockets, sandbox folders, and the open
+ * descriptors of this JVM.
  *
  * <p>What cannot be looked at (another user's process, a mount in another namespace) is not seen.
  *
@@ -32,6 +32,7 @@ public record Census(List<Thing> things, Map<String, Integer> descriptors) {
     processes.forEach(process -> things.add(process.thing()));
     things.addAll(Cgroups.find(scope));
     things.addAll(MountPoint.find(scope));
+    things.addAll(LoopDevices.find(scope));
     things.addAll(NetworkNamespaces.find(scope, processes));
     things.addAll(NetworkInterfaces.find(scope));
     things.addAll(UnixSockets.find(scope));

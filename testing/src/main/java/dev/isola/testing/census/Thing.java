@@ -13,6 +13,7 @@ public record Thing(Kind kind, String id, String words) {
     PROCESS,
     CGROUP,
     MOUNT,
+    LOOP_DEVICE,
     NETWORK_NAMESPACE,
     NETWORK_INTERFACE,
     UNIX_SOCKET,

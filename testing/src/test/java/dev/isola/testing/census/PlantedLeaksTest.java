@@ -14,6 +14,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
@@ -240,6 +241,29 @@ class PlantedLeaksTest {
             orNotRun(
                 () -> command("mount", "-t", "tmpfs", "isola-planted", point.toString()), "mount"),
         () -> command("umount", point.toString()));
+  }
+
+  @Test
+  void loopDeviceOfAFileInTheFolder() throws IOException, InterruptedException {
+    Path file = Files.write(data.resolve("disk"), new byte[1 << 20]);
+    List<String> device = new ArrayList<>();
+    found(
+        "loop device loop",
+        () ->
+            orNotRun(
+                () -> device.add(said("losetup", "--find", "--show", file.toString())),
+                "loop devices"),
+        () -> command("losetup", "--detach", device.getFirst()));
+  }
+
+  private static String said(String... words) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
+    String text =
+        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    if (process.waitFor() != 0) {
+      throw new IOException(text);
+    }
+    return text;
   }
 
   @Test

@@ -23,7 +23,7 @@ public final class QuotaChecks {
   /** A file system may round up, but not by much. */
   private static final long MOST_BYTES = 36_000_000;
 
-  private static final Duration PATIENCE = Duration.ofSeconds(120);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** Writes files of 4 MB, each of which fits, until that fails or there are 80. */
   private static final String FILL =
@@ -53,8 +53,7 @@ public final class QuotaChecks {
   }
 
   private static void isWithinTheLimit(long bytes) {
-    Expect.that(
-        bytes <= MOST_BYTES, LIMIT_MB + " MB are written at most, not " + bytes + " bytes");
+    Expect.that(bytes <= MOST_BYTES, LIMIT_MB + " MB are written at most, not " + bytes + " bytes");
     Expect.that(bytes >= 8_000_000, "some are written, not " + bytes + " bytes");
   }
 

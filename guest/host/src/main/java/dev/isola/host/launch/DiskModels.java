@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Empty file systems, one file for each size that was asked for, of which the launcher makes copies:
- * that takes less than a millisecond, making one takes twenty.
+ * Empty file systems, one file for each size that was asked for, of which the launcher makes
+ * copies: that takes less than a millisecond, making one takes twenty.
  */
 final class DiskModels {
   /** So many sizes are kept. */

@@ -24,6 +24,13 @@ record DiskSize(long megabytes, boolean journal) {
 
   private static final long JOURNAL_MEGABYTES = 4;
 
+  /** A smaller file system has no room for a journal. */
+  private static final long LEAST_WITH_JOURNAL = 16;
+
+  DiskSize {
+    journal &= megabytes >= LEAST_WITH_JOURNAL;
+  }
+
   /** Returns how many files and folders it has room for. */
   long inodes() {
     return Math.clamp(megabytes * MEGABYTE / BYTES_PER_INODE, LEAST_INODES, MOST_INODES);
@@ -41,11 +48,14 @@ record DiskSize(long megabytes, boolean journal) {
     return megabytes + (journal ? "-journal" : "") + ".ext4";
   }
 
-  /** Returns the words of {@code mkfs.ext4}: all that it writes lies together, so a copy is small. */
+  /**
+   * Returns the words of {@code mkfs.ext4}: all that it writes lies together, so a copy is small.
+   */
   List<String> words(Path file) {
     List<String> words =
         new ArrayList<>(
-            List.of("-q", "-F", "-b", "4096", "-I", Integer.toString(INODE), "-m", "0", "-G", "4096"));
+            List.of(
+                "-q", "-F", "-b", "4096", "-I", Integer.toString(INODE), "-m", "0", "-G", "4096"));
     words.addAll(List.of("-N", Long.toString(inodes())));
     words.addAll(
         List.of(

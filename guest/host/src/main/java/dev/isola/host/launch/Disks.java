@@ -1,6 +1,8 @@
 package dev.isola.host.launch;
 
 import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -24,6 +26,7 @@ final class Disks {
   /** A volume outlives the machine's power, and gives back what is removed from it. */
   private static final String VOLUME_OPTIONS = "noinit_itable,discard";
 
+  private static final String NAME = "disk limit";
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final long MEGABYTE = 1 << 20;
 
@@ -32,8 +35,8 @@ final class Disks {
   private final DiskModels models;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** Empty when there can be disks. */
-  private volatile @Nullable Optional<String> obstacle;
+  /** Why there are none; empty when there can be some, null before that was tried. */
+  private volatile @Nullable String obstacle;
 
   /**
    * @param folder where models of disks are kept
@@ -51,35 +54,48 @@ final class Disks {
 
   /** Returns why not, if not. */
   Optional<String> obstacle() {
-    Optional<String> known = obstacle;
-    if (known != null) {
-      return known;
-    }
-    lock.lock();
-    try {
-      known = obstacle;
-      if (known == null) {
-        known = look();
-        obstacle = known;
+    String known = obstacle;
+    if (known == null) {
+      lock.lock();
+      try {
+        known = obstacle;
+        if (known == null) {
+          known = look();
+          obstacle = known;
+        }
+      } finally {
+        lock.unlock();
       }
-      return known;
-    } finally {
-      lock.unlock();
     }
+    return Optional.of(known).filter(why -> !why.isEmpty());
   }
 
-  private Optional<String> look() {
+  /** Returns the line of {@code isola doctor}. */
+  Requirement requirement() {
+    return obstacle()
+        .map(
+            why ->
+                new Requirement(
+                    NAME,
+                    false,
+                    false,
+                    why,
+                    "run as root, with loop devices and mkfs.ext4 (apt-get install e2fsprogs)"))
+        .orElseGet(() -> new Requirement(NAME, false, true, "a file system for each sandbox", ""));
+  }
+
+  private String look() {
     if (!Users.areRanges()) {
-      return Optional.of("only root can mount a disk");
+      return "only root can mount a disk";
     }
     if (!Files.exists(Path.of("/dev/loop-control"))) {
-      return Optional.of("there are no loop devices (/dev/loop-control)");
+      return "there are no loop devices (/dev/loop-control)";
     }
     try {
       probe();
-      return Optional.empty();
-    } catch (IOException e) {
-      return Optional.of("a disk cannot be mounted: " + e.getMessage());
+      return "";
+    } catch (IOException | SandboxException e) {
+      return "a disk cannot be mounted: " + e.getMessage();
     }
   }
 
@@ -131,8 +147,7 @@ final class Disks {
 
   /** A file is not larger than the file system that it is in. */
   private long fitting(long megabytes) throws IOException {
-    return Math.min(
-        megabytes, Math.max(1, Files.getFileStore(folder).getTotalSpace() / MEGABYTE));
+    return Math.min(megabytes, Math.max(1, Files.getFileStore(folder).getTotalSpace() / MEGABYTE));
   }
 
   /** Adds the step that mounts a disk that is there, if it is. */

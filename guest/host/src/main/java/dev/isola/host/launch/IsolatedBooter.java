@@ -16,6 +16,7 @@ import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirement;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
@@ -46,8 +47,10 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -119,9 +122,15 @@ public final class IsolatedBooter implements Booter {
         capabilities(),
         new SpecSupport(
             true, Users.areRanges(), networks(), EnumSet.allOf(Volume.Type.class), enforced()),
-        isolator.requirements(),
+        requirements(),
         traits.cleanup(),
         traits.startup());
+  }
+
+  private List<Requirement> requirements() {
+    List<Requirement> all = new ArrayList<>(isolator.requirements());
+    all.add(disks.requirement());
+    return all;
   }
 
   private Set<NetworkMode> networks() {

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** N4: a layer that was made of several shows what the kernel's overlay of them shows. */
 class MergeTest {
   private static final String DESCRIBE =
-      "find . -printf '%p %y %m %U %G %T@ %l\\n' | sort; find . -type f -exec sha256sum {} + | sort";
+      "find . -printf '%p %y %m %U %G %T@ %l\\n"
+          + "' | sort; find . -type f -exec sha256sum {} + | sort";
 
   /** Files, and what is done to them in one layer after the other. */
   private static final List<String> CHANGES =
@@ -31,7 +32,8 @@ class MergeTest {
               + " ln a/1 a/same; mkfifo pipe; truncate -s 3M sparse; echo end >> sparse",
           "rm a/1; rm -rf c; mkdir c; echo new > c/7; echo more >> d/e/4; rm -rf f; echo x > f",
           "rm f; mkdir f; echo under > f/8; rm -rf a/b; echo file > a/b; chmod 711 d; chown 5:6 6",
-          "rm c/7; ln -s 6 c/7; touch -d 2001-02-03 d/e/4; rm -rf f; mkdir -p a/n/m; echo 9 > a/n/9");
+          "rm c/7; ln -s 6 c/7; touch -d 2001-02-03 d/e/4; rm -rf f; mkdir -p a/n/m; echo 9 >"
+              + " a/n/9");
 
   private static final String RENAMES =
       "mv d/e moved; mv a d/a; mv d/a/n d/n; mkdir a; echo other > a/1; mv c c2; mv moved c";
@@ -98,7 +100,11 @@ class MergeTest {
     for (int i = first; i < count; i++) {
       from.put(folder.resolve("l" + i), 0L);
     }
-    Plan plan = new Plan().add(new Layers.Merged(tree, spare, 0, from, first > 0, Optional.empty(), tree).words("merge"));
+    Plan plan =
+        new Plan()
+            .add(
+                new Layers.Merged(tree, spare, 0, from, first > 0, Optional.empty(), tree)
+                    .words("merge"));
     Path programs = folder.resolve("bin");
     try (Launcher launcher = new Launcher(InstalledProgram.launcher(programs), programs)) {
       return launcher.ask(plan.encode(), Duration.ofSeconds(20));

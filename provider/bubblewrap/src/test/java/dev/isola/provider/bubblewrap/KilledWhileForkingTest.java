@@ -203,7 +203,8 @@ final class KilledWhileForkingTest extends ForkTrial {
     Files.setPosixFilePermissions(real, PosixFilePermissions.fromString("rwxr-xr-x"));
     Path trace = launcher.resolveSibling("trace");
     int kills = 0;
-    for (String call : List.of("kill", "mount", "mount_setattr", "move_mount", "setns", "renameat")) {
+    for (String call :
+        List.of("kill", "mount", "mount_setattr", "move_mount", "setns", "renameat")) {
       boolean killed = true;
       for (int time = 1; killed; time++) {
         String killing =
