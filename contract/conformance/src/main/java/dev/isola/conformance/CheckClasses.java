@@ -9,6 +9,7 @@ import dev.isola.conformance.check.FileEscapeChecks;
 import dev.isola.conformance.check.FilesChecks;
 import dev.isola.conformance.check.ForkingChecks;
 import dev.isola.conformance.check.HonestyChecks;
+import dev.isola.conformance.check.HostileTreesChecks;
 import dev.isola.conformance.check.IdempotencyChecks;
 import dev.isola.conformance.check.LifecycleChecks;
 import dev.isola.conformance.check.LimitViewChecks;
@@ -41,6 +42,7 @@ final class CheckClasses {
         new FilesChecks(),
         new FileEscapeChecks(),
         new TreesChecks(),
+        new HostileTreesChecks(),
         new WatchChecks(),
         new PtyChecks(),
         new StreamsChecks(),

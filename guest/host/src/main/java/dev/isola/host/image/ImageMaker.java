@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.link.local.TreeRemoval;
 import dev.isola.host.Uses;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -43,7 +44,7 @@ record ImageMaker(Path folder, Instant now) {
               ? defaults.architecture().get()
               : Architecture.of(tree).orElse("unknown");
     }
-    Removal.of(work);
+    TreeRemoval.remove(work);
     adding.progress().accept("taking stock");
     Contents.Summary contents;
     try (OutputStream list =

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.link.local.TreeRemoval;
 import dev.isola.link.InstalledProgram;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -51,7 +52,7 @@ record GuestFolder(Path dataFolder, InstalledProgram agent) {
         throw e;
       }
     } finally {
-      SocketFolder.remove(draft);
+      TreeRemoval.remove(draft);
     }
   }
 }
