@@ -20,6 +20,9 @@
  *                                     UPPER alone, or over layers, the topmost first; a layer's owners from FROM on are
  *                                     seen as those from TO on
  *   again PATH OTHER                  a workspace over layers once more, read only; nothing for one without
+ *   reserve                           /.isola as a folder of its own: what is mounted before must not land on it, nor on
+ *                                     /proc, /dev, /sys or the root itself, by whatever link
+ *   lock                              /.isola read only
  *   devices UID                       /dev, with what harms nobody, terminals of its own and memory to share
  *   seal                              the root itself read only, not what is mounted in it
  *   beside FILE NAME                  a folder beside the root, read only

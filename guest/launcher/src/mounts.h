@@ -38,6 +38,12 @@ bool stage_again(const char *path, const char *other);
 int stage_tree(const char *path, bool read_only);
 /* The same of a folder that is open; owners are seen through a user namespace unless that is -1. */
 int tree_of(int folder, bool read_only, int userns);
+/*
+ * /.isola becomes a folder of its own, whatever a caller's image has there; before this nothing can be mounted on what
+ * is reserved, after it only what is ours is mounted. Locked, nothing in it can be changed.
+ */
+bool stage_reserve(void);
+bool stage_lock(void);
 /* /dev: the devices that harm nobody, terminals of its own, memory to share. */
 bool stage_devices(uid_t owner);
 /* Covers what is there with nothing: a folder with an empty one, anything else with an empty file. */

@@ -168,6 +168,10 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
         ok = take_workspace(s);
     } else if (is(s, "again", 2)) {
         ok = !layered || stage_again(s->words[1], s->words[2]);
+    } else if (is(s, "reserve", 0)) {
+        ok = stage_reserve();
+    } else if (is(s, "lock", 0)) {
+        ok = stage_lock();
     } else if (is(s, "devices", 1)) {
         ok = stage_devices((uid_t)strtoul(s->words[1], NULL, 10));
     } else if (is(s, "mask", 1)) {
@@ -187,6 +191,8 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     }
     if (ok) return true;
     if (strcmp(s->words[0], "bundle") == 0) fail("cannot write the bundle");
+    if (strcmp(s->words[0], "reserve") == 0) fail("something of the image or of a volume is in the place of /.isola");
+    if (errno == EPERM && s->count > 2) fail("cannot mount on %s, which leads to a reserved path", s->words[2]);
     fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
 }
 

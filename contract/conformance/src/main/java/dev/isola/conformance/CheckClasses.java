@@ -21,6 +21,7 @@ import dev.isola.conformance.check.PtyChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
 import dev.isola.conformance.check.SecretEnvChecks;
+import dev.isola.conformance.check.ReservedMountsChecks;
 import dev.isola.conformance.check.SnapshotsChecks;
 import dev.isola.conformance.check.StreamsChecks;
 import dev.isola.conformance.check.TimeoutChecks;
@@ -51,6 +52,7 @@ final class CheckClasses {
         new RecoveryChecks(),
         new ConcurrencyChecks(),
         new HonestyChecks(),
+        new ReservedMountsChecks(),
         new LimitsChecks(),
         new ProcessLimitChecks(),
         new LimitViewChecks(),

@@ -49,7 +49,9 @@ public final class HostileTreesChecks {
     destroyed(s, sandbox, sandbox.run(nested(4, 500, "d")));
   }
 
-  @Check(value = "P4", tools = {"chmod", "ln"})
+  @Check(
+      value = "P4",
+      tools = {"chmod", "ln"})
   public void directoriesWithoutRightsDoNotPreventDestroy(Subject s) {
     Sandbox sandbox = s.create(spec -> spec);
     ExecResult made =

@@ -1,7 +1,7 @@
 package dev.isola.host.image;
 
-import dev.isola.link.local.TreeRemoval;
 import dev.isola.host.Uses;
+import dev.isola.link.local.TreeRemoval;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.BufferedOutputStream;

@@ -89,6 +89,7 @@ record BootPlans(
       shared.make();
       plan.step("bind", shared.path().toString(), isolator.socketFolder().get());
     }
+    plan.step("lock");
     plan.boot(bootRecord(booting, image).encode());
     plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());

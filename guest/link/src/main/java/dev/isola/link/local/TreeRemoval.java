@@ -37,7 +37,9 @@ import java.util.UUID;
  * into its deadline continues where the last one stopped.
  */
 public final class TreeRemoval {
-  /** Limits the open descriptors, and the length of the one path that is used: see {@link #open}. */
+  /**
+   * Limits the open descriptors, and the length of the one path that is used: see {@link #open}.
+   */
   private static final int DEPTH = 8;
 
   private static final Duration DEADLINE = Duration.ofMinutes(2);
@@ -189,9 +191,10 @@ public final class TreeRemoval {
 
   private Path path(Path name) {
     Path path = parent();
-    for (Iterator<Level> down = levels.descendingIterator(); down.hasNext(); ) {
-      Level level = down.next();
-      path = level == levels.getLast() ? path : path.resolve(level.name());
+    Iterator<Level> down = levels.descendingIterator();
+    down.next(); // the parent
+    while (down.hasNext()) {
+      path = path.resolve(down.next().name());
     }
     return path.resolve(name);
   }
@@ -241,6 +244,7 @@ public final class TreeRemoval {
     }
   }
 
+  @SuppressWarnings("StreamResourceLeak") // it is closed with its level
   private static SecureDirectoryStream<Path> secure(Path directory) throws IOException {
     return secure(Files.newDirectoryStream(directory));
   }

@@ -112,10 +112,11 @@ class TreeRemovalTest {
 
   @Test
   void directoriesWithoutRightsAreRemoved() throws IOException {
-    Path locked = Files.createDirectories(tree.resolve("a/b/c/d/e/f/g/h/i/j/k"));
-    Files.createFile(locked.resolve("file"));
-    for (Path at = locked; !at.equals(tree); at = at.getParent()) {
-      Files.setPosixFilePermissions(at, PosixFilePermissions.fromString("---------"));
+    String deep = "a/b/c/d/e/f/g/h/i/j/k";
+    Files.createFile(Files.createDirectories(tree.resolve(deep)).resolve("file"));
+    for (int end = deep.length(); end > 0; end -= 2) {
+      Path locked = tree.resolve(deep.substring(0, end));
+      Files.setPosixFilePermissions(locked, PosixFilePermissions.fromString("---------"));
     }
 
     TreeRemoval.remove(tree);

@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
-import dev.isola.link.local.TreeRemoval;
 import dev.isola.link.InstalledProgram;
+import dev.isola.link.local.TreeRemoval;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
