@@ -3,10 +3,16 @@ package dev.isola.link.local;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 
 /** The folder of one sandbox in the provider's data folder, and what lies where in it. */
 public record SandboxFolder(Path path) {
+  private static final FileAttribute<Set<PosixFilePermission>> PASSAGE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x"));
+
   public Path record() {
     return path.resolve("record");
   }
@@ -37,9 +43,8 @@ public record SandboxFolder(Path path) {
 
   /** Makes the folder; others may pass through to the workspace, but see nothing. */
   public void make() throws IOException {
-    Files.createDirectories(path.getParent());
-    Files.createDirectory(
-        path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
+    Files.createDirectories(path.getParent(), PASSAGE);
+    Files.createDirectory(path, PASSAGE);
   }
 
   /**
