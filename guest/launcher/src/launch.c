@@ -14,6 +14,7 @@
  *   self                              be root in a user namespace of our own; for who is not root
  *   stage                             a mount namespace, and an empty root in it
  *   folder PATH MODE UID GID          link TARGET PATH          file PATH CONTENT
+ *   copy FILE PATH                    a file that everybody on the host may read; none where there is none
  *   bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS
  *   overlay LOWER UPPER WORK PATH [mapped] [self]               mask PATH
  *   workspace PATH UPPER WORK [FILE FROM TO]...
@@ -31,6 +32,8 @@
  *   protect FILE                      read only, with all that is mounted beneath; likewise
  *   listen FILE N                     a unix socket that listens, as descriptor N
  *   open FILE N                       a file, readable, as descriptor N
+ *   filter N [setuid]                 the filter of system calls as descriptor N, for the program to install; with
+ *                                     `setuid` it lets setuid files be made
  *   boot BYTES                        what the agent reads from its standard input
  *   environment NAME=VALUE            of the program
  *   loose                             processes do not end with the agent; says "namespaces=none"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,6 +40,8 @@ enum { ATTR_RDONLY = 0x1, ATTR_NOSUID = 0x2, ATTR_NODEV = 0x4, ATTR_NOEXEC = 0x8
 struct attributes { uint64_t set, clear, propagation, userns; };
 struct how { uint64_t flags, mode, resolve; };
 enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02, NO_SYMLINKS = 0x04, NO_XDEV = 0x01 };
+
+enum { COPY_MAX = 1 << 20 }; /* of a file */
 
 static int root_fd = -1;
 static int empty_file = -1;
@@ -120,6 +123,32 @@ bool stage_link(const char *target, const char *path)
     char name[NAME_MAX + 1];
     int parent = open_parent(path, name, sizeof name);
     return parent >= 0 && close_after(parent, symlinkat(target, parent, name) == 0);
+}
+
+static bool copy_all(int from, int to)
+{
+    for (;;) {
+        ssize_t copied = sendfile(to, from, NULL, COPY_MAX);
+        if (copied <= 0) return copied == 0;
+    }
+}
+
+bool stage_copy(const char *file, const char *path)
+{
+    char name[NAME_MAX + 1];
+    struct stat s;
+    int from = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (from < 0) return errno == ENOENT || errno == ELOOP || errno == EACCES;
+    if (fstat(from, &s) != 0 || !S_ISREG(s.st_mode) || !(s.st_mode & S_IROTH) || s.st_size > COPY_MAX)
+        return close_after(from, true);
+    int parent = open_parent(path, name, sizeof name);
+    if (parent < 0) return close_after(from, false);
+    int to = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    close_after(parent, true);
+    if (to < 0) return close_after(from, false);
+    bool ok = fchmod(to, 0644 | (s.st_mode & 0111)) == 0 && copy_all(from, to);
+    close_after(to, ok);
+    return close_after(from, ok);
 }
 
 /* Something to mount on: what is there, or a folder for a folder and an empty file for anything else. */
@@ -268,7 +297,7 @@ static bool mount_terminals(void)
     if (point < 0) return false;
     char at[64];
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
-    const char *options = "newinstance,ptmxmode=0666,mode=0620";
+    const char *options = "newinstance,ptmxmode=0666,mode=0620,max=128";
     return close_after(point, mount("devpts", at, "devpts", MS_NOSUID | MS_NOEXEC, options) == 0);
 }
 

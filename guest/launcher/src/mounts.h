@@ -25,6 +25,8 @@ bool stage_open(void);
 bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid);
 /* A file that has this content and cannot be written. */
 bool stage_file(const char *path, const char *content, size_t length);
+/* A copy of a file of the host that everybody there may read; no file, no copy. */
+bool stage_copy(const char *file, const char *path);
 bool stage_link(const char *target, const char *path);
 bool stage_bind(int source, const char *path, struct mount_options options, int userns);
 bool stage_tmpfs(const char *path, const char *options);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "basics.h"
+#include "filter.h"
 #include "groups.h"
 #include "merge.h"
 #include "mounts.h"
@@ -100,6 +101,17 @@ static void hand_over(const struct step *s)
     close(fd);
 }
 
+/* A filter of system calls as a file, for a program that installs it itself. */
+static void hand_over_filter(const struct step *s)
+{
+    struct sock_fprog program = filter_sandbox((struct filter_options){.setuid_files = has(s, "setuid")});
+    size_t bytes = program.len * sizeof *program.filter;
+    int fd = high(memfd_create("isola-filter", MFD_CLOEXEC));
+    if (fd < 0 || !bytes || write(fd, program.filter, bytes) != (ssize_t)bytes || lseek(fd, 0, SEEK_SET) != 0)
+        fail("cannot write the filter of system calls");
+    give(fd, s->words[1], "the filter of system calls");
+}
+
 static void need(const struct step *s, int arguments)
 {
     errno = 0;
@@ -156,6 +168,8 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
                           (gid_t)strtoul(s->words[4], NULL, 10));
     } else if (is(s, "file", 2)) {
         ok = stage_file(s->words[1], s->words[2], s->lengths[2]);
+    } else if (is(s, "copy", 2)) {
+        ok = stage_copy(s->words[1], s->words[2]);
     } else if (is(s, "link", 2)) {
         ok = stage_link(s->words[1], s->words[2]);
     } else if (is(s, "bind", 2)) {
@@ -226,6 +240,8 @@ static void take_step(struct plan *plan, struct step *s)
         give(listening(s->words[1]), s->words[2], s->words[1]);
     } else if (is(s, "open", 2)) {
         give(high(open(s->words[1], O_RDONLY | O_CLOEXEC)), s->words[2], s->words[1]);
+    } else if (is(s, "filter", 1)) {
+        hand_over_filter(s);
     } else if (is(s, "boot", 1)) {
         hand_over(s);
     } else if (is(s, "environment", 1)) {

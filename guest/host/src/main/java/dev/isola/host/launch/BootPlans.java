@@ -15,7 +15,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,9 +73,9 @@ record BootPlans(
             users,
             image,
             agent.path(),
-            List.of(context.shared(), context.dataFolder()),
+            hidden(),
             context.shared().resolve("volumes"),
-            network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
+            resolvConf(network.mode()))
         .plan(plan, layers, booting.layers());
     if (!isolator.ownKernel()) {
       KernelViews.plan(plan, group, users, spec.limits().cpu());
@@ -99,6 +98,22 @@ record BootPlans(
         new Isolator.Staged(
             spec, folder, users, network.mode(), image.isPresent(), words, descriptor - LISTEN_FD));
     return plan.encode();
+  }
+
+  /** A sandbox on the host's network asks whom the host asks. */
+  private String resolvConf(NetworkMode mode) throws IOException {
+    return switch (mode) {
+      case NONE -> "";
+      case BRIDGE -> bridge.resolvConf();
+      case HOST -> EtcFiles.ofTheHost("resolv.conf");
+    };
+  }
+
+  private List<Path> hidden() {
+    List<Path> all = new ArrayList<>(Installation.paths(System.getenv()));
+    all.add(context.shared());
+    all.add(context.dataFolder());
+    return all;
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
@@ -152,7 +167,7 @@ record BootPlans(
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .disk(spec.limits().diskMb() * MEGABYTE)
             .processors(Processors.of(spec.limits().cpu()))
-            .seccomp(!sharesHostFolders(spec));
+            .seccomp(!Containment.sharesHostFolders(spec));
     isolator.socketFolder().ifPresent(inside -> boot.socket(Path.of(inside, SocketFolder.SOCKET)));
     if (isolator.ownKernel()) {
       boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
@@ -162,13 +177,6 @@ record BootPlans(
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
-  }
-
-  /** In such a folder root of the sandbox is the server's user, and what it makes there stays. */
-  private static boolean sharesHostFolders(SandboxSpec spec) {
-    return spec.workspacePath().isPresent()
-        || spec.volumes().stream()
-            .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
   }
 
   /** Where it is written which image a sandbox has. */
