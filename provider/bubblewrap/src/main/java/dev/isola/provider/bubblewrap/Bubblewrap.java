@@ -3,6 +3,7 @@ package dev.isola.provider.bubblewrap;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Plan;
+import dev.isola.host.launch.Users;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Requirement;
@@ -35,7 +36,21 @@ final class Bubblewrap implements Isolator {
 
   @Override
   public List<Requirement> requirements() {
-    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces());
+    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces(), users());
+  }
+
+  /** Without users of its own a sandbox's root is the user who runs Isola, to files as well. */
+  private static Requirement users() {
+    boolean own = Users.areRanges();
+    return new Requirement(
+        "users of the sandbox's own",
+        false,
+        own,
+        own
+            ? Users.COUNT + " for each sandbox"
+            : "none: a sandbox's root is this user, and reads what this user alone may read"
+                + " under /usr and /opt",
+        own ? "" : "run Isola as root, or keep no secrets of this user there");
   }
 
   @Override
@@ -91,7 +106,6 @@ final class Bubblewrap implements Isolator {
         String empty = Files.isDirectory(ofTheKernel) ? STAGED_EMPTY_FOLDER : STAGED_EMPTY_FILE;
         words.addAll(List.of("--ro-bind", empty, path));
       }
-    }
     }
   }
 }
