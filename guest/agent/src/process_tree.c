@@ -15,9 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROCESSES_MAX = 65536, PARENT_FIELD = 4, THREADS_FIELD = 20 };
+/* Not in every libc; the same number on every architecture. */
+enum { SYS_PIDFD_SEND_SIGNAL = 424, SYS_PIDFD_OPEN = 434 };
 
-struct process { pid_t pid, parent; int threads; bool ours; };
+enum { PROCESSES_MAX = 65536, PARENT_FIELD = 4, THREADS_FIELD = 20, START_FIELD = 22 };
+
+struct process { pid_t pid, parent; int threads; uint64_t start; bool ours; };
 
 /* Static, because a supervisor has no heap; each process that uses it has its own copy. */
 static struct process table[PROCESSES_MAX];
@@ -30,7 +33,7 @@ struct linux_dirent64 {
     char d_name[];
 };
 
-/* Reads the parent and state from /proc/PID/stat; the name in it may hold anything, so look behind its last ')'. */
+/* Reads parent, state, threads and start from /proc/PID/stat; the name in it may hold anything: look behind its last ')'. */
 static bool read_stat(int proc_fd, const char *name, struct process *p, char *state)
 {
     char path[32];
@@ -50,6 +53,8 @@ static bool read_stat(int proc_fd, const char *name, struct process *p, char *st
     p->parent = (pid_t)strtol(end + 3, &end, 10);
     for (int field = PARENT_FIELD + 1; end && field < THREADS_FIELD; field++) end = strchr(end + 1, ' ');
     p->threads = end ? (int)strtol(end, NULL, 10) : 1;
+    for (int field = THREADS_FIELD; end && field < START_FIELD; field++) end = strchr(end + 1, ' ');
+    p->start = end ? strtoull(end, NULL, 10) : 0;
     return true;
 }
 
@@ -76,6 +81,26 @@ static int read_table(void)
     return count;
 }
 
+/*
+ * Signals the process that was seen, and not another that has got its pid meanwhile: a descriptor of the process is
+ * taken, then it is looked at once more. Where there are no such descriptors (before Linux 5.3) the pid has to do.
+ */
+static void signal_seen(const struct process *seen, int signal_number)
+{
+    int fd = (int)syscall(SYS_PIDFD_OPEN, seen->pid, 0);
+    if (fd < 0) {
+        if (errno != ESRCH) kill(seen->pid, signal_number);
+        return;
+    }
+    char name[16], state;
+    struct process now = {0};
+    int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    snprintf(name, sizeof name, "%d", (int)seen->pid);
+    bool same = proc_fd >= 0 && read_stat(proc_fd, name, &now, &state) && now.start == seen->start;
+    if (same) syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal_number, NULL, 0);
+    if (proc_fd >= 0) close(proc_fd);
+    close(fd);
+}
 
 static struct process *lookup(pid_t pid, int count)
 {
@@ -128,7 +153,7 @@ int tree_signal(pid_t root, int signal_number)
     int found = 0;
     for (int i = 0; i < count; i++)
         if (table[i].ours) {
-            kill(table[i].pid, signal_number);
+            signal_seen(&table[i], signal_number);
             found++;
         }
     return found;
@@ -139,7 +164,7 @@ int tree_signal_children(pid_t root, int signal_number, bool (*spare)(pid_t pid)
     int count = read_table(), found = 0;
     for (int i = 0; i < count; i++)
         if (table[i].parent == root && !spare(table[i].pid)) {
-            kill(table[i].pid, signal_number);
+            signal_seen(&table[i], signal_number);
             found++;
         }
     return found;
@@ -237,7 +262,7 @@ int tree_signal_marked(const char *mark, int signal_number)
     int count = read_table(), found = 0;
     for (int i = 0; i < count; i++)
         if (table[i].pid != 1 && table[i].pid != getpid() && has_mark(table[i].pid, mark)) {
-            kill(table[i].pid, signal_number);
+            signal_seen(&table[i], signal_number);
             found++;
         }
     return found;

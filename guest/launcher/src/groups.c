@@ -15,6 +15,9 @@
 
 #include "basics.h"
 
+/* Not in every libc; the same number on every architecture. */
+enum { SYS_PIDFD_SEND_SIGNAL = 424, SYS_PIDFD_OPEN = 434 };
+
 /* How long the path of a group's folder is, its slash included; 0 for what is no cgroup.procs. */
 static size_t folder_length(const char *procs)
 {
@@ -68,6 +71,21 @@ pid_t group_fork(struct plan *plan)
     return fork();
 }
 
+/* Kills a process that is still in the group when we hold it: its pid may have become another's since it was listed. */
+static bool kill_member(const char *list, pid_t pid)
+{
+    int fd = (int)syscall(SYS_PIDFD_OPEN, pid, 0);
+    if (fd < 0) return errno != ESRCH && kill(pid, SIGKILL) == 0;
+    FILE *procs = fopen(list, "re");
+    bool member = false;
+    int other;
+    while (procs && !member && fscanf(procs, "%d", &other) == 1) member = other == pid;
+    if (procs) fclose(procs);
+    bool killed = member && syscall(SYS_PIDFD_SEND_SIGNAL, fd, SIGKILL, NULL, 0) == 0;
+    close(fd);
+    return killed;
+}
+
 bool group_kill(const struct plan *plan)
 {
     bool any = false;
@@ -76,7 +94,7 @@ bool group_kill(const struct plan *plan)
         FILE *procs = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? fopen(s->words[1], "re") : NULL;
         int pid;
         while (procs && fscanf(procs, "%d", &pid) == 1)
-            if (pid > 0 && kill(pid, SIGKILL) == 0) any = true;
+            if (pid > 0 && kill_member(s->words[1], pid)) any = true;
         if (procs) fclose(procs);
     }
     return any;

@@ -17,12 +17,16 @@
  *                                     a folder of the host, unless it is there: see folders.h
  *   stage                             a mount namespace, and an empty root in it
  *   folder PATH MODE UID GID          link TARGET PATH          file PATH CONTENT
+ *   copy FILE PATH                    a file that everybody on the host may read; none where there is none
  *   bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS
  *   overlay LOWER UPPER WORK PATH [mapped] [self]               mask PATH
  *   workspace PATH UPPER WORK [FILE FROM TO]...
  *                                     UPPER alone, or over layers, the topmost first; a layer's owners from FROM on are
  *                                     seen as those from TO on
  *   again PATH OTHER                  a workspace over layers once more, read only; nothing for one without
+ *   reserve                           /.isola as a folder of its own: what is mounted before must not land on it, nor on
+ *                                     /proc, /dev, /sys or the root itself, by whatever link
+ *   lock                              /.isola read only
  *   devices UID                       /dev, with what harms nobody, terminals of its own and memory to share
  *   seal                              the root itself read only, not what is mounted in it
  *   beside FILE NAME                  a folder beside the root, read only
@@ -31,6 +35,8 @@
  *   protect FILE                      read only, with all that is mounted beneath; likewise
  *   listen FILE N                     a unix socket that listens, as descriptor N
  *   open FILE N                       a file, readable, as descriptor N
+ *   filter N [setuid]                 the filter of system calls as descriptor N, for the program to install; with
+ *                                     `setuid` it lets setuid files be made
  *   boot BYTES                        what the agent reads from its standard input
  *   environment NAME=VALUE            of the program
  *   loose                             processes do not end with the agent; says "namespaces=none"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,11 +39,14 @@
 enum { ATTR_RDONLY = 0x1, ATTR_NOSUID = 0x2, ATTR_NODEV = 0x4, ATTR_NOEXEC = 0x8, ATTR_IDMAP = 0x00100000 };
 struct attributes { uint64_t set, clear, propagation, userns; };
 struct how { uint64_t flags, mode, resolve; };
-enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02 };
+enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02, NO_SYMLINKS = 0x04, NO_XDEV = 0x01 };
+
+enum { COPY_MAX = 1 << 20 }; /* of a file */
 
 static int root_fd = -1;
 static int empty_file = -1;
 static int empty_folder = -1;
+static bool reserved; /* what the caller asked for is mounted; from now on only what is ours */
 
 static int set_attributes(int fd, struct attributes *attributes, bool recursive)
 {
@@ -121,6 +125,32 @@ bool stage_link(const char *target, const char *path)
     return parent >= 0 && close_after(parent, symlinkat(target, parent, name) == 0);
 }
 
+static bool copy_all(int from, int to)
+{
+    for (;;) {
+        ssize_t copied = sendfile(to, from, NULL, COPY_MAX);
+        if (copied <= 0) return copied == 0;
+    }
+}
+
+bool stage_copy(const char *file, const char *path)
+{
+    char name[NAME_MAX + 1];
+    struct stat s;
+    int from = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (from < 0) return errno == ENOENT || errno == ELOOP || errno == EACCES;
+    if (fstat(from, &s) != 0 || !S_ISREG(s.st_mode) || !(s.st_mode & S_IROTH) || s.st_size > COPY_MAX)
+        return close_after(from, true);
+    int parent = open_parent(path, name, sizeof name);
+    if (parent < 0) return close_after(from, false);
+    int to = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    close_after(parent, true);
+    if (to < 0) return close_after(from, false);
+    bool ok = fchmod(to, 0644 | (s.st_mode & 0111)) == 0 && copy_all(from, to);
+    close_after(to, ok);
+    return close_after(from, ok);
+}
+
 /* Something to mount on: what is there, or a folder for a folder and an empty file for anything else. */
 static int open_point(const char *path, bool folder)
 {
@@ -140,9 +170,41 @@ static int open_point(const char *path, bool folder)
     return open_inside(path, O_PATH);
 }
 
-static bool move_to(int tree, const char *path, bool folder)
+/*
+ * Where a mount lands is where the links of an image or a volume lead, whatever the path says. What a caller asked for
+ * must not land on the agent, on what the kernel shows, or on the root itself.
+ */
+static bool is_reserved(int point)
+{
+    static const char *const ours[] = {"/.isola", "/proc", "/dev", "/sys"};
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", point);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0 || length == (ssize_t)sizeof path - 1) return true;
+    path[length] = 0;
+    if (strncmp(path, STAGE_ROOT, sizeof STAGE_ROOT - 1) != 0) return true;
+    const char *inside = path + sizeof STAGE_ROOT - 1;
+    if (!*inside) return true;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        size_t name = strlen(ours[i]);
+        if (strncmp(inside, ours[i], name) == 0 && (!inside[name] || inside[name] == '/')) return true;
+    }
+    return false;
+}
+
+/* A point to mount on that the caller may have asked for. */
+static int open_allowed(const char *path, bool folder)
 {
     int point = open_point(path, folder);
+    if (point < 0 || reserved || !is_reserved(point)) return point;
+    close(point);
+    errno = EPERM;
+    return -1;
+}
+
+static bool move_to(int tree, const char *path, bool folder)
+{
+    int point = open_allowed(path, folder);
     if (point < 0) return false;
     bool ok = syscall(SYS_move_mount, tree, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
     return close_after(point, ok);
@@ -188,11 +250,39 @@ bool stage_file(const char *path, const char *content, size_t length)
 
 bool stage_tmpfs(const char *path, const char *options)
 {
-    int point = open_point(path, true);
+    int point = open_allowed(path, true);
     if (point < 0) return false;
     char at[64];
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
     return close_after(point, mount("isola", at, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0);
+}
+
+/* A folder of the root itself: reached without a link, and with nothing mounted on the way or on it. */
+static int open_own(const char *name)
+{
+    struct how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                      .resolve = IN_ROOT | NO_MAGICLINKS | NO_SYMLINKS | NO_XDEV};
+    int fd = (int)syscall(SYS_openat2, root_fd, name, &how, sizeof how);
+    if (fd >= 0 || errno != ENOENT || mkdirat(root_fd, name, 0755) != 0) return fd;
+    return (int)syscall(SYS_openat2, root_fd, name, &how, sizeof how);
+}
+
+bool stage_reserve(void)
+{
+    char at[64];
+    int point = open_own(".isola");
+    if (point < 0) return false;
+    snprintf(at, sizeof at, "/proc/self/fd/%d", point);
+    bool ok = mount("isola", at, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") == 0;
+    reserved = ok;
+    return close_after(point, ok);
+}
+
+bool stage_lock(void)
+{
+    struct attributes attributes = {.set = ATTR_RDONLY};
+    int folder = open_inside("/.isola", O_PATH | O_DIRECTORY);
+    return folder >= 0 && close_after(folder, set_attributes(folder, &attributes, false) == 0);
 }
 
 static bool bind_device(const char *path)
@@ -207,7 +297,7 @@ static bool mount_terminals(void)
     if (point < 0) return false;
     char at[64];
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
-    const char *options = "newinstance,ptmxmode=0666,mode=0620";
+    const char *options = "newinstance,ptmxmode=0666,mode=0620,max=128";
     return close_after(point, mount("devpts", at, "devpts", MS_NOSUID | MS_NOEXEC, options) == 0);
 }
 
@@ -304,7 +394,7 @@ bool stage_overlay(const struct lower *lowers, int count, int upper, int work, c
     }
     snprintf(options + length, sizeof options - length, ",upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s", upper,
              work, more);
-    int point = open_point(path, true);
+    int point = strcmp(path, "/") == 0 ? open_inside(path, O_PATH) : open_allowed(path, true);
     if (point < 0) return false;
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
     bool ok = mount("isola", at, "overlay", MS_NOSUID | MS_NODEV, options) == 0;

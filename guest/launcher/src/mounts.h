@@ -25,6 +25,8 @@ bool stage_open(void);
 bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid);
 /* A file that has this content and cannot be written. */
 bool stage_file(const char *path, const char *content, size_t length);
+/* A copy of a file of the host that everybody there may read; no file, no copy. */
+bool stage_copy(const char *file, const char *path);
 bool stage_link(const char *target, const char *path);
 bool stage_bind(int source, const char *path, struct mount_options options, int userns);
 bool stage_tmpfs(const char *path, const char *options);
@@ -38,6 +40,12 @@ bool stage_again(const char *path, const char *other);
 int stage_tree(const char *path, bool read_only);
 /* The same of a folder that is open; owners are seen through a user namespace unless that is -1. */
 int tree_of(int folder, bool read_only, int userns);
+/*
+ * /.isola becomes a folder of its own, whatever a caller's image has there; before this nothing can be mounted on what
+ * is reserved, after it only what is ours is mounted. Locked, nothing in it can be changed.
+ */
+bool stage_reserve(void);
+bool stage_lock(void);
 /* /dev: the devices that harm nobody, terminals of its own, memory to share. */
 bool stage_devices(uid_t owner);
 /* Covers what is there with nothing: a folder with an empty one, anything else with an empty file. */

@@ -15,6 +15,7 @@
 
 #include "basics.h"
 #include "disk.h"
+#include "filter.h"
 #include "folders.h"
 #include "groups.h"
 #include "merge.h"
@@ -103,6 +104,17 @@ static void hand_over(const struct step *s)
         || dup2(fd, 0) != 0)
         fail("cannot hand over the boot record");
     close(fd);
+}
+
+/* A filter of system calls as a file, for a program that installs it itself. */
+static void hand_over_filter(const struct step *s)
+{
+    struct sock_fprog program = filter_sandbox((struct filter_options){.setuid_files = has(s, "setuid")});
+    size_t bytes = program.len * sizeof *program.filter;
+    int fd = high(memfd_create("isola-filter", MFD_CLOEXEC));
+    if (fd < 0 || !bytes || write(fd, program.filter, bytes) != (ssize_t)bytes || lseek(fd, 0, SEEK_SET) != 0)
+        fail("cannot write the filter of system calls");
+    give(fd, s->words[1], "the filter of system calls");
 }
 
 static void need(const struct step *s, int arguments)
@@ -198,6 +210,8 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
                           (gid_t)strtoul(s->words[4], NULL, 10));
     } else if (is(s, "file", 2)) {
         ok = stage_file(s->words[1], s->words[2], s->lengths[2]);
+    } else if (is(s, "copy", 2)) {
+        ok = stage_copy(s->words[1], s->words[2]);
     } else if (is(s, "link", 2)) {
         ok = stage_link(s->words[1], s->words[2]);
     } else if (is(s, "bind", 2)) {
@@ -210,6 +224,10 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
         ok = take_workspace(s);
     } else if (is(s, "again", 2)) {
         ok = !layered || stage_again(s->words[1], s->words[2]);
+    } else if (is(s, "reserve", 0)) {
+        ok = stage_reserve();
+    } else if (is(s, "lock", 0)) {
+        ok = stage_lock();
     } else if (is(s, "devices", 1)) {
         ok = stage_devices((uid_t)strtoul(s->words[1], NULL, 10));
     } else if (is(s, "mask", 1)) {
@@ -229,6 +247,8 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     }
     if (ok) return true;
     if (strcmp(s->words[0], "bundle") == 0) fail("cannot write the bundle");
+    if (strcmp(s->words[0], "reserve") == 0) fail("something of the image or of a volume is in the place of /.isola");
+    if (errno == EPERM && s->count > 2) fail("cannot mount on %s, which leads to a reserved path", s->words[2]);
     fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
 }
 
@@ -262,6 +282,8 @@ static void take_step(struct plan *plan, struct step *s)
         give(listening(s->words[1]), s->words[2], s->words[1]);
     } else if (is(s, "open", 2)) {
         give(high(open(s->words[1], O_RDONLY | O_CLOEXEC)), s->words[2], s->words[1]);
+    } else if (is(s, "filter", 1)) {
+        hand_over_filter(s);
     } else if (is(s, "boot", 1)) {
         hand_over(s);
     } else if (is(s, "environment", 1)) {

@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "basics.h"
@@ -79,4 +81,37 @@ void users_enter(int users)
     if (setns(users, CLONE_NEWUSER) != 0 || setgroups(0, NULL) != 0 || setresgid(0, 0, 0) != 0
         || setresuid(0, 0, 0) != 0)
         fail("cannot enter the user namespace");
+}
+
+/* A quarter of what the machine allows one of its users, and no less than a few programs need. */
+static void limit(const char *name, const char *machine, long least)
+{
+    char path[96], text[32] = "";
+    int fd = open(machine, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t ignored = read(fd, text, sizeof text - 1);
+        (void)ignored; /* then it is the least */
+        close(fd);
+    }
+    long quarter = strtol(text, NULL, 10) / 4;
+    snprintf(text, sizeof text, "%ld", quarter > least ? quarter : least);
+    snprintf(path, sizeof path, "/proc/sys/user/%s", name);
+    if (!write_text(path, text)) _exit(1);
+}
+
+bool users_limit(int pid)
+{
+    char path[64];
+    int status;
+    snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
+    pid_t child = fork(); /* who enters a user namespace does not come back */
+    if (child < 0) return false;
+    if (child == 0) {
+        int users = open(path, O_RDONLY | O_CLOEXEC);
+        if (users < 0 || setns(users, CLONE_NEWUSER) != 0) _exit(1);
+        limit("max_inotify_instances", "/proc/sys/fs/inotify/max_user_instances", 16);
+        limit("max_inotify_watches", "/proc/sys/fs/inotify/max_user_watches", 4096);
+        _exit(0);
+    }
+    return waitpid(child, &status, 0) == child && status == 0;
 }

@@ -12,6 +12,11 @@ int users_map(const char *from, const char *to);
 void users_become_root(void);
 void users_join(const char *pid);
 bool users_are_own(void);
+/*
+ * Limits what the users of a process's namespace can take of what the kernel counts for each user of the machine, so
+ * that one sandbox cannot use up what all others need. False where that cannot be.
+ */
+bool users_limit(int pid);
 /* Be root of a user namespace that was made before. */
 void users_enter(int users);
 

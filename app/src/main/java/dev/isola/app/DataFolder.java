@@ -23,6 +23,9 @@ final class DataFolder {
   private static final Set<PosixFilePermission> PASSAGE =
       PosixFilePermissions.fromString("rwx--x--x");
 
+  /** A provider whose commands may be another user's opens the way to them itself. */
+  private static final Set<PosixFilePermission> OWN = PosixFilePermissions.fromString("rwx------");
+
   private final Path path;
   private @Nullable InstanceId instance;
 
@@ -62,7 +65,7 @@ final class DataFolder {
   /** Returns the folder itself, made when missing. */
   Path made() {
     try {
-      return ensure(path);
+      return ensure(path, PASSAGE);
     } catch (IOException e) {
       throw unusable(e);
     }
@@ -71,7 +74,7 @@ final class DataFolder {
   /** Returns the provider's own folder, made when missing. */
   Path folderOf(String provider) {
     try {
-      return ensure(ensure(path).resolve(provider));
+      return ensure(ensure(path, PASSAGE).resolve(provider), OWN);
     } catch (IOException e) {
       throw unusable(e);
     }
@@ -84,7 +87,7 @@ final class DataFolder {
     InstanceId known = instance;
     if (known == null) {
       try {
-        known = readOrMake(ensure(path).resolve("instance"));
+        known = readOrMake(ensure(path, PASSAGE).resolve("instance"));
       } catch (IOException e) {
         throw unusable(e);
       }
@@ -120,13 +123,14 @@ final class DataFolder {
     return new InstanceId(text);
   }
 
-  private static Path ensure(Path folder) throws IOException {
+  private static Path ensure(Path folder, Set<PosixFilePermission> rights)
+      throws IOException {
     if (!Files.isDirectory(folder)) {
       Path parent = folder.getParent();
       if (parent != null) {
         Files.createDirectories(parent);
       }
-      FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(PASSAGE);
+      FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(rights);
       try {
         Files.createDirectory(folder, mode);
       } catch (FileAlreadyExistsException e) {

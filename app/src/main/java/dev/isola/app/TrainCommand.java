@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.link.local.TreeRemoval;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -9,7 +10,6 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 
 /**
@@ -50,7 +50,7 @@ final class TrainCommand implements Action {
           Main.execute(lesson.toArray(new String[0]), silent(env));
         }
       } finally {
-        remove(data);
+        TreeRemoval.remove(data);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -66,13 +66,5 @@ final class TrainCommand implements Action {
         Host.Interactive.NONE,
         env,
         wiring.host().factories());
-  }
-
-  static void remove(Path folder) throws IOException {
-    try (Stream<Path> paths = Files.walk(folder)) {
-      for (Path path : paths.sorted((a, b) -> b.compareTo(a)).toList()) {
-        Files.deleteIfExists(path);
-      }
-    }
   }
 }

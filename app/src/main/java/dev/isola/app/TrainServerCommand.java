@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.link.local.TreeRemoval;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -42,7 +43,7 @@ final class TrainServerCommand implements Action {
       try {
         serve(data);
       } finally {
-        TrainCommand.remove(data);
+        TreeRemoval.remove(data);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

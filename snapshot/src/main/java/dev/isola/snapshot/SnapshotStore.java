@@ -18,6 +18,9 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,6 +40,10 @@ import java.util.stream.Stream;
  * taken and read by any number of threads at once; collecting what nobody needs is done alone.
  */
 public final class SnapshotStore implements AutoCloseable {
+  /** Only the server looks into it. */
+  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
   private static final int EVERYBODY = 1 << 16;
 
   private final ChunkStore chunks;
@@ -70,7 +77,7 @@ public final class SnapshotStore implements AutoCloseable {
   public static SnapshotStore open(Blobs blobs, Path work, Steps steps) {
     List<Blobs.Claim> claims = new ArrayList<>();
     try {
-      Path staging = Files.createDirectories(work.resolve("staging"));
+      Path staging = Files.createDirectories(work.resolve("staging"), OWN);
       claims.add(FolderBlobs.claimFolder(work));
       claims.add(blobs.claim(work));
       steps.reached(Step.OPEN_CLAIMED);

@@ -5,10 +5,12 @@ import dev.isola.conformance.check.ConcurrencyChecks;
 import dev.isola.conformance.check.ErrorsChecks;
 import dev.isola.conformance.check.EscapeChecks;
 import dev.isola.conformance.check.ExecChecks;
+import dev.isola.conformance.check.ExhaustionChecks;
 import dev.isola.conformance.check.FileEscapeChecks;
 import dev.isola.conformance.check.FilesChecks;
 import dev.isola.conformance.check.ForkingChecks;
 import dev.isola.conformance.check.HonestyChecks;
+import dev.isola.conformance.check.HostileTreesChecks;
 import dev.isola.conformance.check.IdempotencyChecks;
 import dev.isola.conformance.check.LifecycleChecks;
 import dev.isola.conformance.check.LimitViewChecks;
@@ -21,6 +23,7 @@ import dev.isola.conformance.check.QuotaChecks;
 import dev.isola.conformance.check.RecoveryChecks;
 import dev.isola.conformance.check.RegressionsChecks;
 import dev.isola.conformance.check.SecretEnvChecks;
+import dev.isola.conformance.check.ReservedMountsChecks;
 import dev.isola.conformance.check.SnapshotsChecks;
 import dev.isola.conformance.check.StreamsChecks;
 import dev.isola.conformance.check.TimeoutChecks;
@@ -42,6 +45,7 @@ final class CheckClasses {
         new FilesChecks(),
         new FileEscapeChecks(),
         new TreesChecks(),
+        new HostileTreesChecks(),
         new WatchChecks(),
         new PtyChecks(),
         new StreamsChecks(),
@@ -51,9 +55,11 @@ final class CheckClasses {
         new RecoveryChecks(),
         new ConcurrencyChecks(),
         new HonestyChecks(),
+        new ReservedMountsChecks(),
         new LimitsChecks(),
         new ProcessLimitChecks(),
         new LimitViewChecks(),
+        new ExhaustionChecks(),
         new PausingChecks(),
         new SnapshotsChecks(),
         new ForkingChecks(),

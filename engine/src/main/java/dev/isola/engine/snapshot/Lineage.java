@@ -7,6 +7,10 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
@@ -27,6 +31,10 @@ record Lineage(
     List<String> includes,
     List<String> excludes,
     List<String> marks) {
+  /** Only the server looks into it. */
+  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
   private static final int VERSION = 1;
   private static final int MOST = 10_000_000;
 
@@ -42,7 +50,7 @@ record Lineage(
 
   /** Writes it in place of the one before. */
   void write(Path folder, SandboxId id) throws IOException {
-    Files.createDirectories(folder);
+    Files.createDirectories(folder, OWN);
     Path temporary = Files.createTempFile(folder, "new", ".tmp");
     try {
       try (DataOutputStream out =

@@ -11,6 +11,10 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -19,6 +23,10 @@ import java.util.stream.Stream;
 
 /** Blobs in a folder of this machine. A file is on the disk before its name is. */
 public final class FolderBlobs implements Blobs {
+  /** Only the server looks into it. */
+  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
   private static final String LOCK = "lock";
 
   private final Path folder;
@@ -44,7 +52,7 @@ public final class FolderBlobs implements Blobs {
    */
   public static Claim claimFolder(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
-      Files.createDirectories(folder);
+      Files.createDirectories(folder, OWN);
       sync(folderOf(folder.toAbsolutePath()));
     }
     FileChannel channel =
@@ -69,7 +77,7 @@ public final class FolderBlobs implements Blobs {
     Path target = folder.resolve(name);
     Path parent = folderOf(target);
     if (!Files.isDirectory(parent)) {
-      Files.createDirectories(parent);
+      Files.createDirectories(parent, OWN);
       sync(folder);
     }
     Files.move(file, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

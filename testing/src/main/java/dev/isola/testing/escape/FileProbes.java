@@ -19,6 +19,7 @@ final class FileProbes {
         reading("secretInVarTmpIsNotRead", "var-tmp", "a file in the host's /var/tmp"),
         reading("secretInHomeIsNotRead", "home", "a file in the home folder of the server's user"),
         reading("secretInRunIsNotRead", "run", "a file in the host's /run"),
+        reading("secretInEtcIsNotRead", "etc-secret", "a file of an unknown service in /etc"),
         reading("secretInDevShmIsNotRead", "shm", "a file in the host's /dev/shm"),
         comparing("passwordsAreNotRead", "passwords", "the host's password hashes"),
         comparing("privateKeysAreNotRead", "keys", "private keys of the host and of its user"),

@@ -31,6 +31,7 @@ final class PlantedFiles implements AutoCloseable {
     put("shm", Path.of("/dev/shm"));
     put("home", Path.of(System.getProperty("user.home", "/nonexistent")));
     String runtime = System.getenv("XDG_RUNTIME_DIR");
+    put("etc-secret", Path.of("/etc"));
     put("run", Path.of(runtime == null || runtime.isEmpty() ? "/run" : runtime));
   }
 

@@ -130,7 +130,7 @@ public final class SpecValidation {
 
   private void checkFolders(SandboxSpec spec) {
     absolute("workspaceMount", spec.workspaceMount());
-    require(!spec.workspaceMount().equals("/"), "workspaceMount", "cannot be the root folder");
+    mountable("workspaceMount", "cannot be", spec.workspaceMount());
     spec.cwd().ifPresent(cwd -> absolute("cwd", cwd));
     spec.workspacePath()
         .ifPresent(
@@ -151,9 +151,9 @@ public final class SpecValidation {
     Set<String> destinations = new HashSet<>();
     for (Volume volume : spec.volumes()) {
       absolute("volumes", volume.destination());
-      require(!volume.destination().equals("/"), "volumes", "cannot be mounted on the root folder");
+      mountable("volumes", "cannot be mounted on", volume.destination());
       require(
-          destinations.add(volume.destination()),
+          destinations.add(ReservedPaths.normal(volume.destination())),
           "volumes",
           "mount twice on " + volume.destination());
       switch (volume.type()) {
@@ -210,6 +210,20 @@ public final class SpecValidation {
     require(path.startsWith("/"), field, "must be an absolute path: '" + path + "'");
     require(noDotDot(path), field, "contains '..': '" + path + "'");
     require(path.indexOf('\0') < 0, field, "contains a NUL");
+  }
+
+  private void mountable(String field, String cannot, String path) {
+    if (ReservedPaths.normal(path).equals("/")) {
+      require(false, field, cannot + " the root folder");
+      return;
+    }
+    ReservedPaths.touchedBy(path)
+        .ifPresent(
+            reserved ->
+                require(
+                    false,
+                    field,
+                    cannot + " " + path + ": " + reserved + " is reserved; choose another path"));
   }
 
   private void positive(String field, Duration duration) {

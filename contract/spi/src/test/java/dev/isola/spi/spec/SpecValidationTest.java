@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** S1 to S4: every rule of a spec, at its edges. */
 class SpecValidationTest {
@@ -28,6 +29,56 @@ class SpecValidationTest {
   private static final ResourceLimits LIMITS = ResourceLimits.DEFAULT;
 
   private interface Change extends Consumer<SandboxSpec.Builder> {}
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/.isola",
+        "/.isola/",
+        "//.isola",
+        "/./.isola",
+        "/.isola/agent",
+        "/.isola/./layer",
+        "/proc",
+        "/proc/sys/kernel",
+        "/dev",
+        "/dev/shm",
+        "/sys",
+        "/sys//fs",
+        "//",
+        "/."
+      })
+  void nothingIsMountedOnReservedPaths(String path) {
+    SandboxSpec.Builder mount = SandboxSpec.builder(ID).workspaceMount(path);
+    assertThatExceptionOfType(InvalidRequest.class)
+        .isThrownBy(mount::build)
+        .withMessageContaining("workspaceMount");
+    for (Volume.Type type : Volume.Type.values()) {
+      String source = type == Volume.Type.TMPFS ? "" : type == Volume.Type.BIND ? "/srv" : "name";
+      SandboxSpec.Builder over = SandboxSpec.builder(ID).volume(volume(type, source, path));
+      assertThatExceptionOfType(InvalidRequest.class)
+          .isThrownBy(over::build)
+          .withMessageContaining("volumes");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/.isola2", "/process", "/device/x", "/a/proc", "/home/dev", "/system"})
+  void pathsThatOnlyLookReservedCanBeMountedOn(String path) {
+    assertThatCode(() -> SandboxSpec.builder(ID).workspaceMount(path).build())
+        .doesNotThrowAnyException();
+  }
+
+  @Test
+  void oneDestinationInTwoSpellingsIsMountedTwice() {
+    SandboxSpec.Builder twice =
+        SandboxSpec.builder(ID)
+            .volume(volume(Volume.Type.TMPFS, "", "/data"))
+            .volume(volume(Volume.Type.TMPFS, "", "/data/."));
+    assertThatExceptionOfType(InvalidRequest.class)
+        .isThrownBy(twice::build)
+        .withMessageContaining("twice");
+  }
 
   private static Arguments valid(String what, Change change) {
     return Arguments.of(what, change);

@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.link.local.TreeRemoval;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -130,7 +131,7 @@ final class Draft implements AutoCloseable {
           int descriptor = NativeFiles.openFolder(folder);
           try {
             if (NativeSystem.lock(descriptor)) {
-              Removal.of(folder);
+              TreeRemoval.remove(folder);
             }
           } finally {
             NativeFiles.close(descriptor);
@@ -147,7 +148,7 @@ final class Draft implements AutoCloseable {
   public void close() throws IOException {
     try {
       if (Files.exists(folder)) {
-        Removal.of(folder);
+        TreeRemoval.remove(folder);
       }
     } finally {
       NativeFiles.close(descriptor);

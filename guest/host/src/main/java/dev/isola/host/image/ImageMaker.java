@@ -1,6 +1,7 @@
 package dev.isola.host.image;
 
 import dev.isola.host.Uses;
+import dev.isola.link.local.TreeRemoval;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.BufferedOutputStream;
@@ -43,7 +44,7 @@ record ImageMaker(Path folder, Instant now) {
               ? defaults.architecture().get()
               : Architecture.of(tree).orElse("unknown");
     }
-    Removal.of(work);
+    TreeRemoval.remove(work);
     adding.progress().accept("taking stock");
     Contents.Summary contents;
     try (OutputStream list =

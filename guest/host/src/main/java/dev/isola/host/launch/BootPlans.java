@@ -15,7 +15,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,10 +77,10 @@ record BootPlans(
             users,
             image,
             agent.path(),
-            List.of(context.shared(), context.dataFolder()),
+            hidden(),
             context.shared().resolve("volumes"),
             disks,
-            network.mode() == NetworkMode.BRIDGE ? bridge.resolvConf() : "")
+            resolvConf(network.mode()))
         .plan(plan, layers, booting.layers());
     if (!isolator.ownKernel()) {
       KernelViews.plan(plan, group, users, spec.limits().cpu());
@@ -94,6 +93,7 @@ record BootPlans(
       shared.make();
       plan.step("bind", shared.path().toString(), isolator.socketFolder().get());
     }
+    plan.step("lock");
     plan.boot(bootRecord(booting, image).encode());
     plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
@@ -103,6 +103,22 @@ record BootPlans(
         new Isolator.Staged(
             spec, folder, users, network.mode(), image.isPresent(), words, descriptor - LISTEN_FD));
     return plan.encode();
+  }
+
+  /** A sandbox on the host's network asks whom the host asks. */
+  private String resolvConf(NetworkMode mode) throws IOException {
+    return switch (mode) {
+      case NONE -> "";
+      case BRIDGE -> bridge.resolvConf();
+      case HOST -> EtcFiles.ofTheHost("resolv.conf");
+    };
+  }
+
+  private List<Path> hidden() {
+    List<Path> all = new ArrayList<>(Installation.paths(System.getenv()));
+    all.add(context.shared());
+    all.add(context.dataFolder());
+    return all;
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
@@ -156,7 +172,7 @@ record BootPlans(
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .disk(disks.available() ? 0 : spec.limits().diskMb() * MEGABYTE)
             .processors(Processors.of(spec.limits().cpu()))
-            .seccomp(!sharesHostFolders(spec));
+            .seccomp(!Containment.sharesHostFolders(spec));
     isolator.socketFolder().ifPresent(inside -> boot.socket(Path.of(inside, SocketFolder.SOCKET)));
     if (isolator.ownKernel()) {
       boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
@@ -166,13 +182,6 @@ record BootPlans(
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
-  }
-
-  /** In such a folder root of the sandbox is the server's user, and what it makes there stays. */
-  private static boolean sharesHostFolders(SandboxSpec spec) {
-    return spec.workspacePath().isPresent()
-        || spec.volumes().stream()
-            .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
   }
 
   /** Where it is written which image a sandbox has. */

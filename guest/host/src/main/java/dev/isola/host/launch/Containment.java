@@ -1,5 +1,7 @@
 package dev.isola.host.launch;
 
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
 import java.util.List;
 
 /** What a sandbox in namespaces may do and see, in one place for everybody who makes one. */
@@ -16,6 +18,9 @@ public final class Containment {
           "CAP_SETPCAP", // for the agent to give up the rest for good; it keeps none of it
           "CAP_SETUID",
           "CAP_NET_BIND_SERVICE");
+
+  /** Terminals of one sandbox; the machine has a few thousand for everybody. */
+  public static final int TERMINALS = 128;
 
   /** Files of the kernel that are in no namespace; engines cover most of them, but not all. */
   public static final List<String> MASKED =
@@ -38,4 +43,11 @@ public final class Containment {
       List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
 
   private Containment() {}
+
+  /** In such a folder root of the sandbox is the server's user, and what it makes there stays. */
+  public static boolean sharesHostFolders(SandboxSpec spec) {
+    return spec.workspacePath().isPresent()
+        || spec.volumes().stream()
+            .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
+  }
 }

@@ -1,10 +1,15 @@
 package dev.isola.host.launch;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The files in {@code /etc} that are a sandbox's own, whatever it stands on. */
 final class EtcFiles {
+  private static final int LONGEST = 1 << 16;
+
   private EtcFiles() {}
 
   /**
@@ -21,6 +26,15 @@ final class EtcFiles {
       String shell = Files.isExecutable(Path.of("/bin/bash")) ? "/bin/bash" : "/bin/sh";
       put(plan, "passwd", passwd(shell));
       put(plan, "group", group());
+    }
+  }
+
+  /** Returns the content of a file of the host's {@code /etc}; nothing where it cannot be read. */
+  static String ofTheHost(String name) {
+    try (InputStream file = Files.newInputStream(Path.of("/etc", name))) {
+      return new String(file.readNBytes(LONGEST), StandardCharsets.UTF_8);
+    } catch (IOException none) {
+      return "";
     }
   }
 

@@ -31,6 +31,14 @@ public interface Isolator {
    */
   String STAGED_LAYER = "/tmp/layer";
 
+  /** An empty file and an empty folder that the launcher stages, to cover something with. */
+  String STAGED_EMPTY_FILE = "/tmp/empty";
+
+  String STAGED_EMPTY_FOLDER = "/tmp/nothing";
+
+  /** The first descriptor that is handed over to the agent. */
+  int FIRST_DESCRIPTOR = 3;
+
   /** Where the agent looks at what the sandbox wrote. */
   String LAYER = Layer.INSIDE;
 

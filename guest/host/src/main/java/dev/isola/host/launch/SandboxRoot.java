@@ -107,6 +107,7 @@ public record SandboxRoot(
     for (Volume volume : spec.volumes()) {
       mount(plan, volume, sources);
     }
+    plan.step("reserve");
     plan.step("bind", layer.path().toString(), Layer.INSIDE, "ro");
     if (spec.workspacePath().isEmpty()) { // counted as it is seen, not as it lies on the disk
       plan.step("again", spec.workspaceMount(), Layer.INSIDE + "/" + Workspace.NAME);

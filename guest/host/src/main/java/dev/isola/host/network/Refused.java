@@ -17,6 +17,7 @@ final class Refused {
           Range.of("10.0.0.0/8"),
           Range.of("100.64.0.0/10"),
           Range.of("127.0.0.0/8"),
+          Range.of("168.63.129.16/32"), // the metadata of Azure, a public address
           Range.of("169.254.0.0/16"),
           Range.of("172.16.0.0/12"),
           Range.of("192.0.0.0/24"),

@@ -1,19 +1,18 @@
 package dev.isola.link.local;
 
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /** The folder of one sandbox in the provider's data folder, and what lies where in it. */
 public record SandboxFolder(Path path) {
+  private static final FileAttribute<Set<PosixFilePermission>> PASSAGE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x"));
+
   public Path record() {
     return path.resolve("record");
   }
@@ -44,9 +43,8 @@ public record SandboxFolder(Path path) {
 
   /** Makes the folder; others may pass through to the workspace, but see nothing. */
   public void make() throws IOException {
-    Files.createDirectories(path.getParent());
-    Files.createDirectory(
-        path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
+    Files.createDirectories(path.getParent(), PASSAGE);
+    Files.createDirectory(path, PASSAGE);
   }
 
   /**
@@ -54,58 +52,6 @@ public record SandboxFolder(Path path) {
    * is left; something that is gone already is no error.
    */
   public void remove() throws IOException {
-    for (int attempt = 0; Files.exists(path); attempt++) {
-      try {
-        Files.walkFileTree(path, new Remover());
-      } catch (DirectoryNotEmptyException e) {
-        if (attempt == 10) {
-          throw e;
-        }
-      }
-    }
-  }
-
-  private static final class Remover extends SimpleFileVisitor<Path> {
-    @Override
-    public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes ignored)
-        throws IOException {
-      if (!Files.isExecutable(folder) || !Files.isReadable(folder) || !Files.isWritable(folder)) {
-        try {
-          Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
-        } catch (NoSuchFileException e) {
-          return FileVisitResult.SKIP_SUBTREE; // another process removes it, too
-        }
-      }
-      return FileVisitResult.CONTINUE;
-    }
-
-    @Override
-    public FileVisitResult visitFile(Path file, BasicFileAttributes ignored) throws IOException {
-      Files.deleteIfExists(file);
-      return FileVisitResult.CONTINUE;
-    }
-
-    @Override
-    public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-      if (e instanceof NoSuchFileException) {
-        return FileVisitResult.CONTINUE;
-      }
-      if (e instanceof AccessDeniedException) {
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
-        Files.walkFileTree(file, this);
-        return FileVisitResult.CONTINUE;
-      }
-      throw e;
-    }
-
-    @Override
-    public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException failed)
-        throws IOException {
-      if (failed != null) {
-        throw failed;
-      }
-      Files.deleteIfExists(folder);
-      return FileVisitResult.CONTINUE;
-    }
+    TreeRemoval.remove(path);
   }
 }

@@ -3,10 +3,13 @@ package dev.isola.provider.bubblewrap;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Plan;
+import dev.isola.host.launch.Users;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.spec.NetworkMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +36,21 @@ final class Bubblewrap implements Isolator {
 
   @Override
   public List<Requirement> requirements() {
-    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces());
+    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces(), users());
+  }
+
+  /** Without users of its own a sandbox's root is the user who runs Isola, to files as well. */
+  private static Requirement users() {
+    boolean own = Users.areRanges();
+    return new Requirement(
+        "users of the sandbox's own",
+        false,
+        own,
+        own
+            ? Users.COUNT + " for each sandbox"
+            : "none: a sandbox's root is this user, and reads what this user alone may read"
+                + " under /usr and /opt",
+        own ? "" : "run Isola as root, or keep no secrets of this user there");
   }
 
   @Override
@@ -48,9 +65,17 @@ final class Bubblewrap implements Isolator {
     if (staged.users().range()) {
       plan.step("enter");
     }
+    // What the agent closes is closed before it starts, too: it could be another program.
+    String filter = Integer.toString(FIRST_DESCRIPTOR + staged.descriptors());
+    if (Containment.sharesHostFolders(staged.spec())) {
+      plan.step("filter", filter);
+    } else {
+      plan.step("filter", filter, "setuid");
+    }
     // The launcher has made everything else such that no device in it can be opened.
     List<String> words = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
     words.addAll(List.of("--proc", "/proc"));
+    mask(words);
     words.addAll(
         List.of("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"));
     if (staged.network() != NetworkMode.HOST) {
@@ -60,6 +85,7 @@ final class Bubblewrap implements Isolator {
       words.addAll(List.of("--remount-ro", "/"));
     }
     words.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
+    words.addAll(List.of("--seccomp", filter));
     words.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
     for (String capability : Containment.CAPABILITIES) {
       words.addAll(List.of("--cap-add", capability));
@@ -67,5 +93,19 @@ final class Bubblewrap implements Isolator {
     words.add("--");
     words.addAll(staged.agent());
     plan.run(words);
+  }
+
+  /**
+   * Covers in /proc what an OCI runtime is told to; /sys is empty here. What such a runtime makes
+   * read only bwrap does itself.
+   */
+  private static void mask(List<String> words) {
+    for (String path : Containment.MASKED) {
+      Path ofTheKernel = Path.of(path);
+      if (path.startsWith("/proc/") && Files.exists(ofTheKernel)) {
+        String empty = Files.isDirectory(ofTheKernel) ? STAGED_EMPTY_FOLDER : STAGED_EMPTY_FILE;
+        words.addAll(List.of("--ro-bind", empty, path));
+      }
+    }
   }
 }

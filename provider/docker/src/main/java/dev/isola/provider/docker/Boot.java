@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Processors;
 import dev.isola.link.BootRecord;
 import dev.isola.provider.docker.http.Deadline;
@@ -12,7 +13,6 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -60,7 +60,7 @@ final class Boot {
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .processors(Processors.of(spec.limits().cpu()))
-            .seccomp(!sharesHostFolders(spec));
+            .seccomp(!Containment.sharesHostFolders(spec));
     if (facts.countsDisk()) {
       boot.disk(spec.limits().diskMb() * MEGABYTE);
     }
@@ -72,13 +72,6 @@ final class Boot {
     spec.ttl().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
-  }
-
-  /** In such a folder root of the sandbox is the server's user, and what it makes there stays. */
-  private static boolean sharesHostFolders(SandboxSpec spec) {
-    return spec.workspacePath().isPresent()
-        || spec.volumes().stream()
-            .anyMatch(volume -> volume.type() != Volume.Type.TMPFS && !volume.readOnly());
   }
 
   /** Starts it and returns once its agent listens. */

@@ -1,6 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.link.InstalledProgram;
+import dev.isola.link.local.TreeRemoval;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -51,7 +52,7 @@ record GuestFolder(Path dataFolder, InstalledProgram agent) {
         throw e;
       }
     } finally {
-      SocketFolder.remove(draft);
+      TreeRemoval.remove(draft);
     }
   }
 }

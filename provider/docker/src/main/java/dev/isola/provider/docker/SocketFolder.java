@@ -1,6 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.link.UnixSocketConnector;
+import dev.isola.link.local.TreeRemoval;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
@@ -8,7 +9,6 @@ import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -91,14 +91,14 @@ record SocketFolder(Path path, InstanceId instance) {
           .sandbox(id)
           .exception(e);
     } finally {
-      remove(draft);
+      TreeRemoval.remove(draft);
     }
   }
 
   /** Lets the agent make its socket; the folder around it keeps everybody else out. */
   void open() throws IOException {
     Files.deleteIfExists(socket());
-    remove(shared());
+    TreeRemoval.remove(shared());
     Files.createDirectory(shared());
     Files.setPosixFilePermissions(shared(), PosixFilePermissions.fromString("rwxrwxrwx"));
   }
@@ -110,27 +110,13 @@ record SocketFolder(Path path, InstanceId instance) {
       throw new IOException("what was made is not a socket");
     }
     Files.createLink(socket(), made);
-    remove(shared());
+    TreeRemoval.remove(shared());
   }
 
   /** Removes it, the mark that it is ours last: what is left half-way can still be removed. */
   void remove() throws IOException {
-    remove(shared());
+    TreeRemoval.remove(shared());
     Files.deleteIfExists(socket());
-    remove(path);
-  }
-
-  /** Removes a folder and what is in it, never following a link. */
-  static void remove(Path folder) throws IOException {
-    if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-      try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-        for (Path entry : entries) {
-          remove(entry);
-        }
-      } catch (NoSuchFileException removedMeanwhile) {
-        return;
-      }
-    }
-    Files.deleteIfExists(folder);
+    TreeRemoval.remove(path);
   }
 }

@@ -3,6 +3,7 @@ package dev.isola.provider.oci;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.Staged;
+import dev.isola.host.launch.SystemCalls;
 import dev.isola.host.launch.Users;
 import dev.isola.spi.spec.NetworkMode;
 import java.util.ArrayList;
@@ -12,21 +13,24 @@ import java.util.Map;
 
 /**
  * The {@code config.json} of a sandbox's bundle. Limits are not in it, because the launcher has
- * joined the sandbox's control groups before; neither is a seccomp filter, because the agent
- * installs its own.
+ * joined the sandbox's control groups before. Its seccomp filter is the agent's own, less what the
+ * agent adds for one sandbox: it holds from the first instruction, whatever the agent does.
  */
 final class Bundle {
   private static final int TTY = 5;
+  private static final int ENOSYS = 38;
 
   private Bundle() {}
 
   /**
    * @param readOnly whether the runtime is to make the root read only
    * @param mounts besides the usual ones
+   * @param filter whether the runtime installs a filter of system calls; a kernel of its own needs
+   *     none
    * @param users whether the runtime is to enter a user namespace; otherwise it is in it already
    */
   static String of(
-      Staged staged, boolean readOnly, boolean users, List<Map<String, Object>> mounts) {
+      Staged staged, boolean readOnly, boolean filter, boolean users, List<Map<String, Object>> mounts) {
     return JsonText.of(
         ordered(
             "ociVersion",
@@ -40,7 +44,7 @@ final class Bundle {
             "mounts",
             mounts(mounts),
             "linux",
-            linux(staged, users)));
+            linux(staged, filter, users)));
   }
 
   private static Map<String, Object> process(List<String> agent) {
@@ -85,7 +89,8 @@ final class Bundle {
             "newinstance",
             "ptmxmode=0666",
             "mode=0620",
-            "gid=" + TTY),
+            "gid=" + TTY,
+            "max=" + Containment.TERMINALS),
         mount("/dev/shm", "tmpfs", "nosuid", "noexec", "nodev", "mode=1777", "size=65536k"),
         mount("/dev/mqueue", "mqueue", "nosuid", "noexec", "nodev"));
   }
@@ -95,7 +100,7 @@ final class Bundle {
         "destination", destination, "type", type, "source", type, "options", List.of(options));
   }
 
-  private static Map<String, Object> linux(Staged staged, boolean users) {
+  private static Map<String, Object> linux(Staged staged, boolean filter, boolean users) {
     List<Object> namespaces = new ArrayList<>();
     for (String type : List.of("pid", "mount", "ipc", "uts", "cgroup")) {
       namespaces.add(Map.of("type", type));
@@ -111,6 +116,9 @@ final class Bundle {
             Containment.MASKED,
             "readonlyPaths",
             Containment.READ_ONLY);
+    if (filter) {
+      linux.put("seccomp", seccomp());
+    }
     if (users) {
       namespaces.add(Map.of("type", "user"));
       List<Object> range =
@@ -119,6 +127,37 @@ final class Bundle {
       linux.put("gidMappings", range);
     }
     return linux;
+  }
+
+  private static Map<String, Object> seccomp() {
+    List<String> names = new ArrayList<>(SystemCalls.allowed());
+    names.addAll(List.of("ioctl", "personality", "socket"));
+    return ordered(
+        "defaultAction",
+        "SCMP_ACT_ERRNO",
+        "defaultErrnoRet",
+        ENOSYS,
+        "architectures",
+        List.of(SystemCalls.architecture()),
+        "syscalls",
+        List.of(
+            ordered("names", names, "action", "SCMP_ACT_ALLOW"),
+            ordered(
+                "names",
+                List.of("clone", "unshare"),
+                "action",
+                "SCMP_ACT_ALLOW",
+                "args",
+                List.of(
+                    ordered(
+                        "index",
+                        0,
+                        "value",
+                        SystemCalls.NAMESPACES,
+                        "valueTwo",
+                        0,
+                        "op",
+                        "SCMP_CMP_MASKED_EQ")))));
   }
 
   private static Map<String, Object> ordered(Object... namesAndValues) {

@@ -24,7 +24,7 @@ class BundleTest {
             !readOnly,
             List.of("/.isola/agent", "--say", "\"hi\""),
             3);
-    return Bundle.of(staged, readOnly, users, List.of());
+    return Bundle.of(staged, readOnly, true, users, List.of());
   }
 
   @Test
@@ -43,6 +43,15 @@ class BundleTest {
         .doesNotContain("CAP_SYS_ADMIN")
         .doesNotContain("CAP_NET_RAW")
         .doesNotContain("CAP_MKNOD");
+  }
+
+  @Test
+  void systemCallsAreFilteredByTheRuntime() {
+    assertThat(bundle(NetworkMode.NONE, true, true))
+        .contains("\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\"")
+        .contains("\"read\"", "\"ptrace\"", "\"fchmodat2\"", "\"max=128\"")
+        .contains("\"value\":" + 0x7e020000L)
+        .doesNotContain("\"mount\",", "\"bpf\"", "\"setns\"", "\"keyctl\"", "io_uring");
   }
 
   @Test

@@ -14,6 +14,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
@@ -61,6 +62,10 @@ final class SubprocessBooter implements Booter {
   @Override
   public AgentProcess boot(Booting booting) throws IOException {
     SandboxSpec spec = booting.spec();
+    if (spec.user().isPresent()) { // who passes through to the workspace, and sees nothing else
+      Files.setPosixFilePermissions(
+          context.dataFolder(), PosixFilePermissions.fromString("rwx--x--x"));
+    }
     Path home = Files.createDirectory(Boot.home(booting.record(), booting.folder()));
     ProcessUser.give(home, spec.user());
     return starter.start(

@@ -7,11 +7,19 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /** Archives that clients sent for COPY, by the hash they gave them. */
 record Uploads(Path folder) {
+  /** Only the server looks into it. */
+  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
   private static final long LARGEST = 4L << 30;
 
   boolean contains(String hash) {
@@ -30,7 +38,7 @@ record Uploads(Path folder) {
   /** Keeps an archive; it is there when it is whole. */
   void put(String hash, InputStream content) throws IOException {
     Path place = place(hash);
-    Files.createDirectories(folder);
+    Files.createDirectories(folder, OWN);
     Path part = Files.createTempFile(folder, "upload", ".part");
     try {
       try (OutputStream out = Files.newOutputStream(part)) {

@@ -1,0 +1,64 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import java.time.Duration;
+import java.util.Collections;
+
+/** Checks that no files a guest process makes keep its sandbox from being destroyed. */
+public final class HostileTreesChecks {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /**
+   * Nests directories deeper than a path can be long, by paths that are short: each round puts what
+   * is there already at the bottom of a new chain.
+   */
+  private static Command nested(int rounds, int each, String name) {
+    String chain = String.join("/", Collections.nCopies(each, name));
+    StringBuilder script = new StringBuilder("set -e; mkdir whole; ");
+    for (int i = 0; i < rounds; i++) {
+      script.append("mkdir -p above/$c; echo x > above/$c/file; mv whole above/$c/next; ");
+      script.append("mv above whole; ");
+    }
+    return Command.shell("c=" + chain + "; " + script).withTimeout(PATIENCE);
+  }
+
+  private static void destroyed(Subject s, Sandbox sandbox, ExecResult made) {
+    Expect.that(made.succeeded(), "the tree is made: " + made);
+    s.provider().destroy(sandbox.id(), Destroy.NORMAL);
+    Expect.that(
+        s.provider().inventory().stream().noneMatch(found -> found.id().equals(sandbox.id())),
+        "nothing of the sandbox is left in the inventory");
+    Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "the sandbox cannot be attached to");
+  }
+
+  @Check(value = "P4", tools = "mv")
+  public void pathsLongerThanTheKernelTakesDoNotPreventDestroy(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec);
+    destroyed(s, sandbox, sandbox.run(nested(6, 10, "n".repeat(200))));
+  }
+
+  @Check(value = "P4", tools = "mv")
+  public void deepTreesDoNotPreventDestroy(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec);
+    destroyed(s, sandbox, sandbox.run(nested(4, 500, "d")));
+  }
+
+  @Check(
+      value = "P4",
+      tools = {"chmod", "ln"})
+  public void directoriesWithoutRightsDoNotPreventDestroy(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec);
+    ExecResult made =
+        sandbox.run(
+            Command.shell(
+                "mkdir -p a/b/c/d/e/f/g/h/i/j && echo x > a/b/c/d/e/f/g/h/i/j/file"
+                    + " && ln -s / a/root && ln -s .. a/up && chmod 0 a/b/c/d/e/f/g/h/i/j a/b a"));
+    destroyed(s, sandbox, made);
+  }
+}

@@ -1,0 +1,115 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ReservedPaths;
+import dev.isola.spi.spec.Volume;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Checks that no mount a client asks for replaces the guest agent or the kernel's directories. */
+public final class ReservedMountsChecks {
+  private static final String MARKER = "planted";
+
+  private static List<String> spellings() {
+    List<String> all = new ArrayList<>();
+    for (String path : ReservedPaths.ALL) {
+      all.addAll(List.of(path, path + "/", "/" + path, "/." + path, path + "/below"));
+    }
+    return all;
+  }
+
+  @Check("S1")
+  public void noVolumeIsMountedOnAReservedPath(Subject s) {
+    for (Volume.Type type : s.info().support().volumeTypes()) {
+      String source =
+          switch (type) {
+            case BIND -> "/";
+            case VOLUME -> "kit-reserved";
+            case TMPFS -> "";
+          };
+      for (String path : spellings()) {
+        Volume volume = new Volume(type, source, path, false);
+        Expect.thrown(
+            "a volume at " + path,
+            () -> s.create(spec -> spec.volume(volume)),
+            InvalidRequest.class);
+      }
+    }
+  }
+
+  @Check("S1")
+  public void noWorkspaceIsMountedOnAReservedPath(Subject s) {
+    for (String path : spellings()) {
+      Expect.thrown(
+          "a workspace at " + path,
+          () -> s.create(spec -> spec.workspaceMount(path)),
+          InvalidRequest.class);
+    }
+  }
+
+  /**
+   * A volume with a link in it, and another one mounted where the link leads: refused, or at least
+   * not what the sandbox sees there.
+   */
+  @Check("S1")
+  public void noLinkLeadsAVolumeOverTheAgent(Subject s) throws IOException {
+    if (!s.info().support().volumeTypes().contains(Volume.Type.BIND)) {
+      throw s.notRun("the provider does not declare volumes of type bind");
+    }
+    List<String> targets = new ArrayList<>(ReservedPaths.ALL);
+    targets.add("/");
+    for (String target : targets) {
+      overLink(s, target);
+    }
+  }
+
+  private static void overLink(Subject s, String target) throws IOException {
+    Path links = Files.createTempDirectory("isola-links");
+    Path planted = Files.createTempDirectory("isola-planted");
+    try {
+      Files.createSymbolicLink(links.resolve("link"), Path.of(target));
+      Files.writeString(planted.resolve(MARKER), "");
+      Volume first = Volume.bind(links.toString(), "/workspace/v", false);
+      Volume second = Volume.bind(planted.toString(), "/workspace/v/link", true);
+      Sandbox sandbox;
+      try {
+        sandbox = s.create(spec -> spec.volume(first).volume(second));
+      } catch (SandboxException refused) {
+        return;
+      }
+      Expect.that(
+          !sandbox.run(Command.argv("test", "-e", target + "/" + MARKER)).succeeded(),
+          "a volume mounted through a link to " + target + " is not what the sandbox sees there");
+    } finally {
+      Files.deleteIfExists(links.resolve("link"));
+      Files.deleteIfExists(links);
+      Files.deleteIfExists(planted.resolve(MARKER));
+      Files.deleteIfExists(planted);
+    }
+  }
+
+  @Check("S1")
+  public void theAgentsDirectoryCannotBeReplacedFromInside(Subject s) {
+    Sandbox sandbox = s.create(spec -> spec);
+    if (!sandbox.run(Command.shell("test -x /.isola/agent")).succeeded()) {
+      throw s.notRun("the sandbox has no /.isola/agent");
+    }
+    sandbox.run(
+        Command.shell(
+            "mv /.isola /was; rm -f /.isola/agent; ln -s /bin/sh /.isola/agent; : > /.isola/new"));
+    Expect.that(
+        sandbox
+            .run(Command.shell("test -x /.isola/agent && ! test -e /.isola/new && ! test -e /was"))
+            .succeeded(),
+        "the directory of the agent is as it was");
+  }
+}

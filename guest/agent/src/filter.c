@@ -1,0 +1,201 @@
+/*
+ * An allow-list. What is not on it is answered with EPERM; numbers that this build does not know with ENOSYS, so that a
+ * program falls back to what it did before there was such a call, and so are the other calling conventions of the
+ * machine (32 bit), whose numbers mean something else.
+ */
+#include "filter.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+#include "syscalls.h"
+
+#if defined(__x86_64__)
+enum { NATIVE = (int)AUDIT_ARCH_X86_64 };
+#elif defined(__aarch64__)
+enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
+#else
+#error "the filter knows x86_64 and aarch64"
+#endif
+
+/* The same number on every architecture; LAST_KNOWN is the last that is refused by name rather than as unknown. */
+enum { IO_URING_SETUP = 425, IO_URING_ENTER, IO_URING_REGISTER, CLONE3 = 435, OPENAT2 = 437, FACCESSAT2 = 439,
+       LAST_KNOWN = 450, FCHMODAT2 = 452, NUMBERS = 512 };
+
+static const uint16_t allowed[] = {
+#define CALL(name) __NR_##name,
+    ALLOWED_CALLS(CALL)
+#if defined(__x86_64__)
+    ALLOWED_X86_64_CALLS(CALL)
+#endif
+#undef CALL
+#define CALL(name, number) number,
+    ALLOWED_NEW_CALLS(CALL)
+#undef CALL
+};
+
+/* Programs that do not find these do without. */
+static const uint16_t absent[] = {IO_URING_SETUP, IO_URING_ENTER, IO_URING_REGISTER, CLONE3};
+
+enum { FILTER_MAX = 1024 };
+static struct sock_filter filter[FILTER_MAX];
+static unsigned short length;
+
+static void add(uint16_t code, uint8_t yes, uint8_t no, uint32_t value)
+{
+    if (length < FILTER_MAX) filter[length++] = (struct sock_filter){code, yes, no, value};
+}
+
+static void load(size_t offset)
+{
+    add(BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
+}
+
+static void answer(uint32_t what)
+{
+    add(BPF_RET | BPF_K, 0, 0, what);
+}
+
+static void answer_errno(int number)
+{
+    answer(SECCOMP_RET_ERRNO | (uint32_t)number);
+}
+
+static void refuse_call(uint32_t call, int number)
+{
+    add(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call);
+    answer_errno(number);
+}
+
+static size_t low_word(int argument)
+{
+    return offsetof(struct seccomp_data, args) + (size_t)argument * 8; /* both architectures are little-endian */
+}
+
+/* The call is answered here, by what its argument is; the others go on behind it. */
+static void look_at(uint32_t call, int argument, uint16_t test, const uint32_t *values, int count, int number)
+{
+    add(BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(2 + 2 * count), call);
+    load(low_word(argument));
+    for (int i = 0; i < count; i++) {
+        add((uint16_t)(BPF_JMP | test | BPF_K), 0, 1, values[i]);
+        answer_errno(number);
+    }
+    answer(SECCOMP_RET_ALLOW);
+}
+
+/* The call is let through with one of these values only. */
+static void allow_only(uint32_t call, int argument, const uint32_t *values, int count)
+{
+    add(BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(2 + 2 * count), call);
+    load(low_word(argument));
+    for (int i = 0; i < count; i++) {
+        add(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, values[i]);
+        answer(SECCOMP_RET_ALLOW);
+    }
+    answer_errno(EPERM);
+}
+
+/* Other calling conventions are answered; the number of the call is at hand behind it. */
+static void begin(void)
+{
+    length = 0;
+    load(offsetof(struct seccomp_data, arch));
+    add(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, (uint32_t)NATIVE);
+    answer_errno(ENOSYS);
+    load(offsetof(struct seccomp_data, nr));
+}
+
+/* Where root of the sandbox is root in a folder of the host, what it makes there must not make others root. */
+static void refuse_setuid(uint32_t call, int mode, int flags)
+{
+    static const uint32_t bits = 06000, makes = 0100 /* O_CREAT */ | 020000000 /* O_TMPFILE */;
+    add(BPF_JMP | BPF_JEQ | BPF_K, 0, flags < 0 ? 4 : 6, call);
+    if (flags >= 0) {
+        load(low_word(flags));
+        add(BPF_JMP | BPF_JSET | BPF_K, 0, 3, makes);
+    }
+    load(low_word(mode));
+    add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, bits);
+    answer_errno(EPERM);
+    answer(SECCOMP_RET_ALLOW);
+}
+
+static void refuse_setuid_files(void)
+{
+#if defined(__x86_64__)
+    refuse_setuid(__NR_chmod, 1, -1);
+    refuse_setuid(__NR_creat, 1, -1);
+    refuse_setuid(__NR_mknod, 1, -1);
+    refuse_setuid(__NR_open, 2, 1);
+#endif
+    refuse_setuid(__NR_fchmod, 1, -1);
+    refuse_setuid(__NR_fchmodat, 2, -1);
+    refuse_setuid(FCHMODAT2, 2, -1);
+    refuse_setuid(__NR_mknodat, 2, -1);
+    refuse_setuid(__NR_openat, 3, 2);
+    refuse_call(OPENAT2, ENOSYS); /* the mode is behind a pointer */
+}
+
+/* Numbers in a row are one range, of which there are fewer than calls. */
+static void allow_ranges(void)
+{
+    static bool listed[NUMBERS];
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) listed[allowed[i]] = true;
+    for (int first = 0; first < NUMBERS; first++) {
+        if (!listed[first]) continue;
+        int last = first;
+        while (last + 1 < NUMBERS && listed[last + 1]) last++;
+        add(BPF_JMP | BPF_JGE | BPF_K, 0, 2, (uint32_t)first);
+        add(BPF_JMP | BPF_JGT | BPF_K, 1, 0, (uint32_t)last);
+        answer(SECCOMP_RET_ALLOW);
+        first = last;
+    }
+}
+
+static struct sock_fprog done(void)
+{
+    return (struct sock_fprog){length == FILTER_MAX ? 0 : length, filter};
+}
+
+struct sock_fprog filter_sandbox(struct filter_options options)
+{
+    static const uint32_t automount[] = {AT_NO_AUTOMOUNT};
+    static const uint32_t spaces[] = {CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC
+                                      | CLONE_NEWUTS | CLONE_NEWCGROUP};
+    static const uint32_t terminals[] = {TIOCSTI, 0x541c /* TIOCLINUX */};
+    static const uint32_t families[] = {38 /* AF_ALG */, 40 /* AF_VSOCK */};
+    static const uint32_t personalities[] = {0, 0x8, 0x20000, 0x20008, 0xffffffff};
+    begin();
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) refuse_call(absent[i], ENOSYS);
+    if (!options.setuid_files) refuse_setuid_files();
+    look_at(__NR_clone, 0, BPF_JSET, spaces, 1, EPERM);
+    look_at(__NR_unshare, 0, BPF_JSET, spaces, 1, EPERM);
+    look_at(__NR_ioctl, 1, BPF_JEQ, terminals, 2, EPERM);
+    look_at(__NR_socket, 0, BPF_JEQ, families, 2, EAFNOSUPPORT);
+    allow_only(__NR_personality, 0, personalities, 5);
+    if (options.picky_statx) look_at(__NR_statx, 2, BPF_JSET, automount, 1, ENOSYS);
+    allow_ranges();
+    add(BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_KNOWN);
+    answer_errno(ENOSYS);
+    answer_errno(EPERM);
+    return done();
+}
+
+struct sock_fprog filter_hide_new(void)
+{
+    static const uint16_t new[] = {__NR_statx, __NR_execveat, OPENAT2, FACCESSAT2, CLONE3};
+    begin();
+    add(BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_KNOWN);
+    answer_errno(ENOSYS);
+    for (size_t i = 0; i < sizeof new / sizeof *new; i++) refuse_call(new[i], ENOSYS);
+    answer(SECCOMP_RET_ALLOW);
+    return done();
+}

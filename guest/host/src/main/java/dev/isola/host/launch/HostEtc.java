@@ -1,0 +1,167 @@
+package dev.isola.host.launch;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.List;
+
+/**
+ * What a sandbox that stands on the host's root sees of the host's {@code /etc}: an allow-list of
+ * what programs need to run. Everything else may hold secrets of the host's services, and a new
+ * service must not have to be known here to stay hidden. Files are copied, and only those that
+ * every user of the host may read; directories are bound read only.
+ */
+final class HostEtc {
+  /** Names in {@code /etc}, or patterns of them. */
+  private static final List<String> ALLOWED =
+      List.of(
+          // the loader and the C library
+          "ld.so.cache",
+          "ld.so.conf",
+          "ld.so.conf.d",
+          "ld-musl-*.path",
+          "gai.conf",
+          "host.conf",
+          "nsswitch.conf",
+          "netconfig",
+          "ethertypes",
+          "networks",
+          "protocols",
+          "rpc",
+          "services",
+          "locale.alias",
+          "locale.conf",
+          "localtime",
+          "timezone",
+          "mtab",
+          "xattr.conf",
+          // what the system is
+          "debian_version",
+          "os-release",
+          "lsb-release",
+          "*-release",
+          "static",
+          // shells, terminals, editors
+          "bash.bashrc",
+          "bashrc",
+          "bash_completion",
+          "bash_completion.d",
+          "profile",
+          "profile.d",
+          "inputrc",
+          "login.defs",
+          "shells",
+          "skel",
+          "terminfo",
+          "nanorc",
+          "vim",
+          "vimrc",
+          "zsh",
+          "zshrc",
+          "emacs",
+          "manpath.config",
+          "groff",
+          // which program a name is
+          "alternatives",
+          "dpkg",
+          "ucf.conf",
+          // certificates, never their keys
+          "ca-certificates",
+          "ca-certificates.conf",
+          "ssl/certs",
+          "ssl/cert.pem",
+          "ssl/openssl.cnf",
+          "pki/ca-trust",
+          "pki/tls/certs",
+          "pki/tls/cert.pem",
+          "pki/tls/openssl.cnf",
+          "crypto-policies",
+          // languages and their libraries
+          "gdb",
+          "gss",
+          "ghc",
+          "java*",
+          "jvm*",
+          "maven/m2.conf",
+          "maven/logging",
+          "mono",
+          "perl",
+          "php",
+          "python*",
+          "R",
+          "sgml",
+          "texmf",
+          "xml",
+          // documents, fonts, graphics
+          "fonts",
+          "glvnd",
+          "ImageMagick-*",
+          "magic",
+          "magic.mime",
+          "mailcap",
+          "mime.types",
+          "OpenCL",
+          "papersize",
+          "vulkan",
+          "X11",
+          "xdg",
+          "wgetrc");
+
+  private final Path etc;
+
+  /**
+   * @param etc the host's, or a test's
+   */
+  HostEtc(Path etc) {
+    this.etc = etc;
+  }
+
+  /** Adds the steps that show what is allowed of it in the sandbox's {@code /etc}. */
+  void plan(Plan plan) throws IOException {
+    plan.step("folder", "/etc", "755", "0", "0");
+    for (String allowed : ALLOWED) {
+      if (allowed.indexOf('*') < 0) {
+        show(plan, allowed);
+      }
+    }
+    if (!Files.isDirectory(etc)) {
+      return;
+    }
+    for (String pattern : ALLOWED) {
+      if (pattern.indexOf('*') >= 0) {
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(etc, pattern)) {
+          for (Path path : found) {
+            show(plan, etc.relativize(path).toString());
+          }
+        }
+      }
+    }
+  }
+
+  private void show(Plan plan, String name) throws IOException {
+    if (plan.has("/etc/" + name)) {
+      return; // two patterns
+    }
+    Path path = etc.resolve(name);
+    String inside = "/etc/" + name;
+    if (Files.isSymbolicLink(path)) {
+      plan.step("link", Files.readSymbolicLink(path).toString(), inside);
+    } else if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+      if (isEverybodys(path)) {
+        plan.step("bind", path.toString(), inside, "ro", "deep");
+      }
+    } else if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) && isEverybodys(path)) {
+      plan.step("copy", path.toString(), inside);
+    }
+  }
+
+  private static boolean isEverybodys(Path path) throws IOException {
+    return Files.readAttributes(path, PosixFileAttributes.class)
+        .permissions()
+        .contains(PosixFilePermission.OTHERS_READ);
+  }
+}
