@@ -1,17 +1,13 @@
 package dev.isola.provider.e2b;
 
 import dev.isola.provider.e2b.exec.Shell;
-import dev.isola.spi.Bytes;
+import dev.isola.spi.FirstSteps;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.exec.Command;
-import dev.isola.spi.exec.ExecResult;
-import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import java.io.ByteArrayInputStream;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -51,18 +47,7 @@ record Creation(
     try {
       greet(sandbox, spec, end);
       folders(sandbox, spec);
-      for (Map.Entry<String, Bytes> seed : spec.seedFiles().entrySet()) {
-        left(spec, end);
-        sandbox
-            .files()
-            .write(
-                seed.getKey(),
-                new ByteArrayInputStream(seed.getValue().toArray()),
-                WriteOptions.DEFAULT);
-      }
-      if (spec.init().isPresent()) {
-        init(sandbox, spec.init().get(), left(spec, end), spec);
-      }
+      FirstSteps.take(sandbox, spec, () -> left(spec, end));
       return sandbox;
     } catch (RuntimeException e) {
       end(sandbox, e);
@@ -105,22 +90,6 @@ record Creation(
               ErrorCode.SPAWN_FAILED,
               "the folder " + both[0] + " could not be made: " + byRoot.err().strip(),
               "use a template in which root may do that, or another workspaceMount")
-          .sandbox(sandbox.id())
-          .exception();
-    }
-  }
-
-  private static void init(E2bSandbox sandbox, Command init, Duration left, SandboxSpec spec) {
-    Duration own = init.timeout().filter(time -> time.compareTo(left) < 0).orElse(left);
-    ExecResult result = sandbox.run(init.withTimeout(own));
-    if (result.timedOut() && own.equals(left)) {
-      throw late(spec);
-    }
-    if (!result.succeeded()) {
-      throw Fault.of(
-              ErrorCode.SPAWN_FAILED,
-              "init ended with " + result.exitCode() + ": " + result.stderr().text().strip(),
-              "correct the init command of the spec")
           .sandbox(sandbox.id())
           .exception();
     }
