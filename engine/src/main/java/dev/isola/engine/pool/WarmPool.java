@@ -14,7 +14,6 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.PoolClaim;
@@ -159,8 +158,8 @@ public final class WarmPool implements Warm {
         again.set(false);
         drain();
         wanted.forEach(this::fill);
-      } catch (SandboxException e) {
-        log.warning("the warm pool cannot be looked at: " + e.fault().what());
+      } catch (RuntimeException e) {
+        log.warning("the warm pool cannot be looked at: " + e.getMessage());
       } finally {
         filling.unlock();
       }
@@ -189,8 +188,8 @@ public final class WarmPool implements Warm {
                     SpecText.withId(entry.spec(), SandboxId.random(RANDOM)), entry.provider())));
         Failpoint.POOL_MADE.reach();
       }
-    } catch (SandboxException e) {
-      log.warning("the warm pool cannot be filled: " + e.fault().what());
+    } catch (RuntimeException e) {
+      log.warning("the warm pool cannot be filled: " + e.getMessage());
     }
   }
 
@@ -207,8 +206,8 @@ public final class WarmPool implements Warm {
               SandboxEntry::pooled,
               Destroy.FORCE,
               "the warm pool does not want it any more");
-        } catch (SandboxException e) {
-          log.warning("sandbox " + entry.id() + " stays in the pool: " + e.fault().what());
+        } catch (RuntimeException e) {
+          log.warning("sandbox " + entry.id() + " stays in the pool: " + e.getMessage());
         }
       }
     }

@@ -76,7 +76,10 @@ class ConfigTest {
     Config config = config();
     assertThat(config.policy()).isEqualTo(Policy.DEFAULT);
     assertThat(config.rhythm()).isEqualTo(Rhythm.DEFAULT);
-    assertThat(config.capacity()).isEqualTo(Resources.of(16, 8192));
+    assertThat(config.capacity())
+        .as("limits are not added up")
+        .isEqualTo(new Resources(Resources.UNLIMITED, Resources.UNLIMITED));
+    assertThat(config.headroom().overcommit()).isEqualTo(4);
     assertThat(config.get(Keys.SHUTDOWN)).isEqualTo(Shutdown.LEAVE);
     assertThat(config.get(Keys.STORE_URL)).isEmpty();
     assertThat(config.get(Keys.DATA)).isEqualTo(Path.of("/var/lib/isola"));
