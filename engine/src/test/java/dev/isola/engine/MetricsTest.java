@@ -63,7 +63,9 @@ class MetricsTest {
         .collect(
             Collectors.toMap(
                 line -> line.substring(0, line.lastIndexOf(' ')),
-                line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1))));
+                line ->
+                    Double.parseDouble(
+                        line.substring(line.lastIndexOf(' ') + 1).replace("+Inf", "Infinity"))));
   }
 
   @Test

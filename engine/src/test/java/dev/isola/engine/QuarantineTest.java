@@ -43,7 +43,8 @@ class QuarantineTest {
             .build();
     SandboxEntry stored = house.ledger.sandboxes().insert(intent);
     assertThat(
-            house.ledger
+            house
+                .ledger
                 .sandboxes()
                 .update(stored.moved(SandboxState.RUNNING, house.clock.instant())))
         .isInstanceOf(Update.Written.class);
@@ -89,15 +90,20 @@ class QuarantineTest {
       house.restart(
           () -> {
             SandboxEntry stored =
-                house.ledger.sandboxes().insert(
-                    SandboxEntry.intent(
-                            BAD, "[]", "h", "gvisor", Isolation.KERNEL, house.clock.instant())
-                        .build());
-            Update _ = house.ledger.sandboxes().update(
-                stored.moved(SandboxState.RUNNING, house.clock.instant()));
+                house
+                    .ledger
+                    .sandboxes()
+                    .insert(
+                        SandboxEntry.intent(
+                                BAD, "[]", "h", "gvisor", Isolation.KERNEL, house.clock.instant())
+                            .build());
+            Update _ =
+                house
+                    .ledger
+                    .sandboxes()
+                    .update(stored.moved(SandboxState.RUNNING, house.clock.instant()));
             provider.sightings =
-                List.of(
-                    new Sighting(BAD, SandboxState.RUNNING, house.clock.instant(), Map.of()));
+                List.of(new Sighting(BAD, SandboxState.RUNNING, house.clock.instant(), Map.of()));
           });
       assertThat(house.engine.entry(BAD).state()).isEqualTo(SandboxState.ERROR);
       assertThat(destroyed).hasValue(0);

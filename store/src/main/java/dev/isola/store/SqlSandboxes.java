@@ -175,20 +175,20 @@ record SqlSandboxes(Database database) implements Sandboxes {
         c -> {
           Optional<SandboxEntry> claimed =
               Sql.one(
-                  c,
-                  sql,
-                  EntryRow::read,
-                  claim.tenant(),
-                  EntryRow.labels(claim.labels()),
-                  claim.now(),
-                  claim.now(),
-                  claim.expiresAt(),
-                  claim.idleTimeout(),
-                  dueAt,
-                  claim.specHash(),
-                  claim.provider(),
-                  claim.tenant())
-              .flatMap(found -> found);
+                      c,
+                      sql,
+                      EntryRow::read,
+                      claim.tenant(),
+                      EntryRow.labels(claim.labels()),
+                      claim.now(),
+                      claim.now(),
+                      claim.expiresAt(),
+                      claim.idleTimeout(),
+                      dueAt,
+                      claim.specHash(),
+                      claim.provider(),
+                      claim.tenant())
+                  .flatMap(found -> found);
           if (claimed.isPresent()) {
             writeLabels(c, claimed.get().id(), claim.labels());
           }

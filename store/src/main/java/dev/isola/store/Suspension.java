@@ -10,8 +10,7 @@ import java.util.Optional;
  * @param idleTimeout the idle timeout that is in effect again once it runs
  * @param snapshot the snapshot that has its files when it is not at its provider
  */
-public record Suspension(
-    Reason reason, Optional<Duration> idleTimeout, Optional<String> snapshot) {
+public record Suspension(Reason reason, Optional<Duration> idleTimeout, Optional<String> snapshot) {
   /** What made the engine suspend it. */
   public enum Reason {
     /** It was idle for longer than its idle timeout. */

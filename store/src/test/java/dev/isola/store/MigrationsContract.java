@@ -149,9 +149,7 @@ abstract class MigrationsContract extends LedgerContract {
       assertThat(idle.suspension())
           .contains(
               new Suspension(
-                  Suspension.Reason.IDLE,
-                  Optional.of(Duration.ofMillis(1500)),
-                  Optional.empty()));
+                  Suspension.Reason.IDLE, Optional.of(Duration.ofMillis(1500)), Optional.empty()));
       assertThat(idle.labels()).isEqualTo(Map.of("mine", "1"));
       assertThat(now.sandboxes().find(id("kept")).orElseThrow().suspension())
           .contains(

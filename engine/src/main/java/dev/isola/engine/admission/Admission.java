@@ -23,6 +23,7 @@ public final class Admission {
   public record Usage(Resources capacity, Resources promised, Resources free, int waiting) {}
 
   private final ReentrantLock lock = new ReentrantLock();
+
   /** How often a waiting request looks at the machine, whose state changes without a signal. */
   private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -36,8 +37,7 @@ public final class Admission {
    * @param capacity what may be promised together
    * @param patience how long a request waits in line; zero for not at all
    */
-  public Admission(
-      Resources capacity, Headroom headroom, Duration patience, InstantSource clock) {
+  public Admission(Resources capacity, Headroom headroom, Duration patience, InstantSource clock) {
     this.line = new Line(capacity, headroom);
     this.headroom = headroom;
     this.patience = patience;

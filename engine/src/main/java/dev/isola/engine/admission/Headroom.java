@@ -56,8 +56,7 @@ public record Headroom(
     if (state.availableMb().isEmpty()) {
       return Optional.empty();
     }
-    long free =
-        Math.max(0, state.availableMb().getAsLong() - reserve() - starting * STARTING_MB);
+    long free = Math.max(0, state.availableMb().getAsLong() - reserve() - starting * STARTING_MB);
     return needed(asked) > free
         ? Optional.of(new Shortage("memory", needed(asked) + "", free + "", sentence(asked, free)))
         : Optional.empty();

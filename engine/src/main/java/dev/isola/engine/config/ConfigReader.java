@@ -36,7 +36,8 @@ public final class ConfigReader {
     }
     List<String> warnings = new ArrayList<>(environment.warnings());
     warnings.addAll(warnings(config, sources));
-    return new ConfigResult.Good(new Config(layers.values(), providers, pool, warnings, sources.machine()));
+    return new ConfigResult.Good(
+        new Config(layers.values(), providers, pool, warnings, sources.machine()));
   }
 
   /** Looks at what is right alone and wrong beside something else. */
@@ -63,7 +64,7 @@ public final class ConfigReader {
     }
     String provider = config.get(Keys.PROVIDER);
     if (!provider.equals(ProviderNames.AUTO) && !sources.providers().contains(provider)) {
-      warnings.add("provider is " + provider + ", which is not installed");
+      warnings.add("provider is " + ProviderNames.shown(provider) + ", which is not installed");
     }
     return warnings;
   }

@@ -88,6 +88,11 @@ public final class Creator {
     return make(order, choosing.select(order.request()), true);
   }
 
+  /** Returns the provider that would make a sandbox now; empty when none may. */
+  public Optional<String> providerFor(Order order) {
+    return choosing.select(order.request()).best().map(ProviderInfo::name);
+  }
+
   private Delivery handOut(Order order, Book.Opened opened) {
     return switch (opened) {
       case Book.Opened.Before(SandboxId id, boolean same) -> again(order, id, same);

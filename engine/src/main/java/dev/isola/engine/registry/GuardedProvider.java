@@ -46,14 +46,12 @@ final class GuardedProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     Duration most = spec.startupTimeout().multipliedBy(2).plus(GRACE);
-    return guard.call(
-        "create", most, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec));
+    return guard.call("create", most, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec));
   }
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return guard.call(
-        "attach", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.attach(id));
+    return guard.call("attach", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.attach(id));
   }
 
   /** Asked again and again: while one call hangs, no second one is started. */

@@ -34,8 +34,7 @@ public record ProviderGuard(String provider) {
    */
   public <T> T call(String what, Duration most, ErrorCode late, Supplier<@Nullable T> call) {
     FutureTask<@Nullable T> task = new FutureTask<>(call::get);
-    Thread worker =
-        Thread.ofVirtual().name("isola-provider-" + provider + "-" + what).start(task);
+    Thread worker = Thread.ofVirtual().name("isola-provider-" + provider + "-" + what).start(task);
     boolean interrupted = false;
     long end = System.nanoTime() + most.toNanos();
     try {

@@ -127,8 +127,10 @@ class HeadroomTest {
     Files.createDirectory(proc.resolve("pressure"));
     Files.writeString(
         proc.resolve("pressure/memory"),
-        "some avg10=2.00 avg60=0.00 avg300=0.00 total=0\n"
-            + "full avg10=1.53 avg60=0.00 avg300=0.00 total=0\n");
+        """
+        some avg10=2.00 avg60=0.00 avg300=0.00 total=0
+        full avg10=1.53 avg60=0.00 avg300=0.00 total=0
+        """);
     assertThat(MachineState.read(proc))
         .isEqualTo(new MachineState(OptionalLong.of(2000), OptionalDouble.of(1.53)));
   }

@@ -119,9 +119,7 @@ class ReconciliationTest {
         entry(SandboxState.STOPPED).toBuilder()
             .suspension(
                 new Suspension(
-                    Suspension.Reason.IDLE,
-                    Optional.of(Duration.ofSeconds(1)),
-                    Optional.of("s1")))
+                    Suspension.Reason.IDLE, Optional.of(Duration.ofSeconds(1)), Optional.of("s1")))
             .build();
     assertThat(plan(List.of(kept), Map.of("p", List.of()), Set.of())).isEmpty();
     assertThat(plan(List.of(kept), Map.of("p", List.of(sighting(SandboxState.RUNNING))), Set.of()))
