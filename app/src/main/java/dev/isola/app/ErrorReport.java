@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -7,6 +8,7 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Writes what went wrong: one line on stderr, or one JSON object on stdout. */
 final class ErrorReport {
@@ -23,6 +25,11 @@ final class ErrorReport {
       }
     } else {
       line(host, fault.remedy().isEmpty() ? fault.what() : fault.what() + "; " + fault.remedy());
+      if (fault.code() == ErrorCode.INIT_FAILED) {
+        Stream.of("stdout", "stderr")
+            .flatMap(channel -> fault.context().getOrDefault(channel, "").lines())
+            .forEach(output -> line(host, "init: " + output));
+      }
     }
   }
 

@@ -18,6 +18,8 @@ import dev.isola.engine.lifecycle.Hibernation;
 import dev.isola.engine.lifecycle.Keeping;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.Quarantine;
+import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.Resting;
 import dev.isola.engine.lifecycle.Retention;
@@ -32,6 +34,7 @@ import dev.isola.engine.metrics.Recorder;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.reconcile.Reconciler;
+import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.Selector;
@@ -51,7 +54,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
-import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -78,6 +80,7 @@ public final class Engine implements AutoCloseable {
   private final Ledger ledger;
   private final Admission admission;
   private final Book book;
+  private final Quarantine quarantine;
   private final Living living;
   private final Ender ender;
   private final Creator creator;
@@ -114,9 +117,12 @@ public final class Engine implements AutoCloseable {
     this.log = log;
     this.shutdown = config.get(Keys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
-    admission = new Admission(config.capacity(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
+    admission =
+        new Admission(
+            config.capacity(), config.headroom(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
     events = new EventLog(ledger);
     book = new Book(ledger, events, clock);
+    quarantine = new Quarantine(events, clock, log);
     living = new Living(registry, admission);
     metrics = Metrics.open(config);
     traces = Traces.open(config, metrics);
@@ -131,7 +137,7 @@ public final class Engine implements AutoCloseable {
     SnapshotImages images = new SnapshotImages(store, measured);
     secrets = new Secrets(ledger, config.get(Keys.DATA));
     Keeping keeping = new SnapshotKeeping(snapshots, images, registry, secrets, log);
-    ender = new Ender(book, registry, living, keeping, secrets);
+    ender = new Ender(book, registry, living, keeping, secrets, log);
     creator =
         new Creator(
             new Choosing(
@@ -146,10 +152,17 @@ public final class Engine implements AutoCloseable {
             clock);
     hibernation = new Hibernation(book, living, registry, admission, keeping, clock, log);
     resting = new Resting(book, living, hibernation, clock, log);
-    expiry = new Expiry(ledger, book, ender, resting, uses, clock, log);
+    expiry = new Expiry(ledger, book, ender, resting, uses, quarantine, clock, log);
     reconciler =
         new Reconciler(
-            ledger, registry, book, ender, living, new SandboxLeases(config.get(Keys.DATA)), log);
+            ledger,
+            registry,
+            book,
+            ender,
+            living,
+            new SandboxLeases(config.get(Keys.DATA)),
+            quarantine,
+            log);
     pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
     this.registry = registry;
     usage = new UsageWatch(living, book, events, config.get(Keys.USAGE_WARN_AT), clock, log);
@@ -161,7 +174,8 @@ public final class Engine implements AutoCloseable {
                 pool.size(),
                 pool.tally(),
                 health.current(),
-                usage.last()),
+                usage.last(),
+                quarantine.size()),
         registry.names());
   }
 
@@ -215,6 +229,8 @@ public final class Engine implements AutoCloseable {
       work.run();
     } catch (SandboxException e) {
       log.warning(name + " was not done: " + e.fault().what());
+    } catch (RuntimeException | Error e) {
+      log.warning(name + " was not done, and is tried again: " + e); // a loop never ends by it
     }
   }
 
@@ -226,6 +242,7 @@ public final class Engine implements AutoCloseable {
   public Delivery create(Order order) {
     refuseWhenClosing();
     hostAccess.check(order.request().spec(), order.hostAccess());
+    ReservedTags.refuse(order.request().spec().tags());
     return measured.spawn(wanted(order), () -> creator.create(order, pool));
   }
 
@@ -237,13 +254,15 @@ public final class Engine implements AutoCloseable {
         : Recorder.NOBODY;
   }
 
-  /** Returns what is written down of a sandbox. */
+  /** Returns what is written down of a sandbox; one that cannot be read is in state error. */
   public SandboxEntry entry(SandboxId id) {
-    return book.need(id);
+    return quarantine.shown(book.need(id));
   }
 
+  /** Returns what is written down of sandboxes; one that cannot be read is in state error. */
   public Page list(SandboxFilter filter, String after, int limit) {
-    return ledger.sandboxes().list(filter, after, limit);
+    Page page = ledger.sandboxes().list(filter, after, limit);
+    return new Page(page.entries().stream().map(quarantine::shown).toList(), page.next());
   }
 
   /**
@@ -286,7 +305,7 @@ public final class Engine implements AutoCloseable {
     Failpoint.RENEW_WRITTEN.reach();
     if (entry.state() == SandboxState.RUNNING) {
       Duration given = Deadlines.given(SpecText.read(entry.spec(), id), fromNow);
-      living.of(entry).as(Renewing.class).ifPresent(one -> one.renew(given));
+      guard(entry).run("renew", () -> Deadlines.tell(living.of(entry), given));
     }
     Failpoint.RENEW_TOLD.reach();
     return entry;
@@ -299,7 +318,8 @@ public final class Engine implements AutoCloseable {
         Deed.PAUSE,
         providerOf(id),
         () -> {
-          pausing(id).pause(kind);
+          Pausing pausing = pausing(id);
+          guard(book.need(id)).run("pause", () -> pausing.pause(kind));
           Failpoint.PAUSE_DONE.reach();
           SandboxEntry paused = become(id, state);
           Failpoint.PAUSE_WRITTEN.reach();
@@ -317,7 +337,7 @@ public final class Engine implements AutoCloseable {
             living.woken(id);
             return book.need(id);
           }
-          pausing(id).resume();
+          guard(before).run("resume", pausing(id)::resume);
           if (before.state() == SandboxState.STOPPED) {
             living.woken(id);
           }
@@ -343,6 +363,10 @@ public final class Engine implements AutoCloseable {
 
   private String providerOf(SandboxId id) {
     return book.find(id).map(SandboxEntry::provider).orElse(Recorder.NOBODY);
+  }
+
+  private static ProviderGuard guard(SandboxEntry entry) {
+    return new ProviderGuard(entry.provider());
   }
 
   private Pausing pausing(SandboxId id) {

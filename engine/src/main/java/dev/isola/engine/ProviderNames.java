@@ -39,8 +39,18 @@ public final class ProviderNames {
     return OTHER_NAMES.getOrDefault(name, name);
   }
 
+  /** Returns the name by which a provider is configured that is known by more than one. */
+  public static String shown(String name) {
+    return OTHER_NAMES.entrySet().stream()
+        .filter(one -> one.getValue().equals(name))
+        .map(Map.Entry::getKey)
+        .findFirst()
+        .orElse(name);
+  }
+
   /** Says that nobody has that name, who was probably meant, and who there is. */
-  public static SandboxException unknown(String name, Collection<String> known) {
+  public static SandboxException unknown(String plain, Collection<String> known) {
+    String name = shown(plain);
     String all = known.isEmpty() ? "none" : String.join(", ", known);
     String remedy =
         NearMiss.of(name, known)

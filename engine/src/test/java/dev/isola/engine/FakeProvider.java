@@ -32,6 +32,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A provider that is as healthy as a test says and fails as it says; its own factory. */
@@ -85,6 +86,8 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile boolean closed;
   public volatile Runnable beforeCreate = () -> {};
   public volatile Consumer<SandboxId> beforeDestroy = id -> {};
+  public volatile @Nullable Supplier<RuntimeException> inventoryFailure;
+  public volatile List<Sighting> sightings = List.of();
   public final AtomicInteger created = new AtomicInteger();
   public final AtomicInteger asked = new AtomicInteger();
 
@@ -184,7 +187,11 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   @Override
   public List<Sighting> inventory() {
-    return List.of();
+    Supplier<RuntimeException> broken = inventoryFailure;
+    if (broken != null) {
+      throw broken.get();
+    }
+    return sightings;
   }
 
   @Override

@@ -63,7 +63,9 @@ class MetricsTest {
         .collect(
             Collectors.toMap(
                 line -> line.substring(0, line.lastIndexOf(' ')),
-                line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1))));
+                line ->
+                    Double.parseDouble(
+                        line.substring(line.lastIndexOf(' ') + 1).replace("+Inf", "Infinity"))));
   }
 
   @Test
@@ -107,7 +109,7 @@ class MetricsTest {
           .containsEntry("isola_sandboxes{provider=\"memory\",state=\"paused\"}", 0.0)
           .containsEntry("isola_provider_healthy{provider=\"memory\"}", 1.0)
           .containsEntry("isola_admission_cpu_promised", 1.0)
-          .containsEntry("isola_admission_cpu_capacity", 16.0)
+          .containsEntry("isola_admission_cpu_capacity", Double.POSITIVE_INFINITY)
           .containsEntry("isola_admission_memory_promised_bytes", 1024.0 * 1024 * 1024)
           .containsEntry("isola_admission_waiting", 0.0)
           .doesNotContainKey("isola_oom_total{provider=\"memory\"}");

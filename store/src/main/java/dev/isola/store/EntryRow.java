@@ -4,8 +4,11 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import java.sql.SQLException;
+import java.time.DateTimeException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** How an entry stands in the table {@code sandbox}. */
@@ -29,7 +32,19 @@ final class EntryRow {
           "pooled",
           "cause",
           "attempts",
-          "labels");
+          "labels",
+          "suspended",
+          "suspended_idle_timeout",
+          "suspended_snapshot",
+          "base_image");
+
+  /** The labels in which the engine kept its state before there were columns for it. */
+  private static final Set<String> RETIRED_LABELS =
+      Set.of(
+          "isola.rests-after-ms",
+          "isola.rests-beyond-its-time",
+          "isola.rests-in",
+          "isola.stands-on");
 
   private EntryRow() {}
 
@@ -51,13 +66,38 @@ final class EntryRow {
       entry.pooled(),
       entry.cause(),
       attempts(entry.attempts()),
-      labels(entry.labels())
+      labels(entry.labels()),
+      entry.suspension().map(Suspension::reason),
+      entry.suspension().flatMap(Suspension::idleTimeout),
+      entry.suspension().flatMap(Suspension::snapshot),
+      entry.baseImage()
     };
   }
 
-  static SandboxEntry read(Row row) throws SQLException {
+  /**
+   * Reads an entry. A row that cannot be read becomes an entry in state {@code ERROR} with {@link
+   * SandboxEntry#damage()}, so that the others of a list are still found; one whose id is none is
+   * left out.
+   */
+  static Optional<SandboxEntry> read(Row row) throws SQLException {
+    String id = row.text("id");
+    if (!SandboxId.isValid(id)) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(whole(row, new SandboxId(id)));
+    } catch (IllegalArgumentException
+        | IndexOutOfBoundsException
+        | NullPointerException
+        | ArithmeticException
+        | DateTimeException e) {
+      return Optional.of(damaged(row, new SandboxId(id), e));
+    }
+  }
+
+  private static SandboxEntry whole(Row row, SandboxId id) throws SQLException {
     return new SandboxEntry(
-        new SandboxId(row.text("id")),
+        id,
         row.text("tenant"),
         row.text("spec"),
         row.text("spec_hash"),
@@ -74,7 +114,48 @@ final class EntryRow {
         row.flag("pooled"),
         row.optionalText("cause"),
         attempts(row.text("attempts")),
-        labels(row.text("labels")));
+        labels(row.text("labels")),
+        suspension(row),
+        row.optionalText("base_image"),
+        Optional.empty());
+  }
+
+  private static SandboxEntry damaged(Row row, SandboxId id, RuntimeException why)
+      throws SQLException {
+    String reason = "its record in the ledger cannot be read: " + why;
+    return new SandboxEntry(
+        id,
+        row.optionalText("tenant").orElse(""),
+        row.optionalText("spec").orElse("{}"),
+        row.optionalText("spec_hash").orElse(""),
+        row.optionalText("provider").orElse(""),
+        Isolation.PROCESS,
+        SandboxState.ERROR,
+        row.number("revision"),
+        Micros.instant(row.number("created_at")),
+        Micros.instant(row.number("updated_at")),
+        Optional.empty(),
+        Optional.empty(),
+        Micros.instant(row.number("updated_at")),
+        false,
+        false,
+        Optional.of(reason),
+        List.of(),
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(reason));
+  }
+
+  private static Optional<Suspension> suspension(Row row) throws SQLException {
+    Optional<String> reason = row.optionalText("suspended");
+    return reason.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Suspension(
+                Suspension.Reason.valueOf(reason.get()),
+                row.optionalDuration("suspended_idle_timeout"),
+                row.optionalText("suspended_snapshot")));
   }
 
   static String labels(Map<String, String> labels) {
@@ -86,6 +167,7 @@ final class EntryRow {
   private static Map<String, String> labels(String text) {
     Map<String, String> labels = new TreeMap<>();
     Lines.read(text).forEach(line -> labels.put(line.get(0), line.get(1)));
+    labels.keySet().removeAll(RETIRED_LABELS);
     return labels;
   }
 

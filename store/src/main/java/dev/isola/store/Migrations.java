@@ -16,7 +16,11 @@ record Migrations(List<Migration> steps) {
 
   static Migrations all() {
     return new Migrations(
-        Stream.of("0001-sandboxes.sql", "0002-events.sql", "0003-keys-and-settings.sql")
+        Stream.of(
+                "0001-sandboxes.sql",
+                "0002-events.sql",
+                "0003-keys-and-settings.sql",
+                "0004-engine-state.sql")
             .map(Migration::resource)
             .toList());
   }

@@ -27,7 +27,12 @@ import org.jspecify.annotations.Nullable;
  * @param pooled whether it is in the pool, unclaimed
  * @param cause why it failed or was destroyed
  * @param attempts providers that were tried before
- * @param labels the caller's own, for filters
+ * @param labels the caller's own, for filters, and those of the server, which begin with {@code
+ *     isola.}
+ * @param suspension there while it is suspended
+ * @param baseImage for a sandbox made from a snapshot: the image that the snapshot was taken on,
+ *     empty text when that was none
+ * @param damage why its record cannot be read; then the other fields are what could be read
  */
 public record SandboxEntry(
     SandboxId id,
@@ -47,7 +52,10 @@ public record SandboxEntry(
     boolean pooled,
     Optional<String> cause,
     List<Attempt> attempts,
-    Map<String, String> labels) {
+    Map<String, String> labels,
+    Optional<Suspension> suspension,
+    Optional<String> baseImage,
+    Optional<String> damage) {
 
   public SandboxEntry {
     createdAt = Micros.truncate(createdAt);
@@ -135,6 +143,9 @@ public record SandboxEntry(
     private @Nullable String cause;
     private final List<Attempt> attempts = new ArrayList<>();
     private final Map<String, String> labels = new TreeMap<>();
+    private @Nullable Suspension suspension;
+    private @Nullable String baseImage;
+    private @Nullable String damage;
 
     private Builder(
         SandboxId id,
@@ -172,6 +183,9 @@ public record SandboxEntry(
       cause = entry.cause.orElse(null);
       attempts.addAll(entry.attempts);
       labels.putAll(entry.labels);
+      suspension = entry.suspension.orElse(null);
+      baseImage = entry.baseImage.orElse(null);
+      damage = entry.damage.orElse(null);
     }
 
     public Builder tenant(String name) {
@@ -237,6 +251,22 @@ public record SandboxEntry(
       return this;
     }
 
+    public Builder suspension(@Nullable Suspension how) {
+      suspension = how;
+      return this;
+    }
+
+    public Builder baseImage(@Nullable String image) {
+      baseImage = image;
+      return this;
+    }
+
+    /** Marks an entry as unreadable; the mark is not stored. */
+    public Builder damage(@Nullable String why) {
+      damage = why;
+      return this;
+    }
+
     public Builder label(String name, String value) {
       labels.put(name, value);
       return this;
@@ -268,7 +298,10 @@ public record SandboxEntry(
           pooled,
           Optional.ofNullable(cause),
           attempts,
-          labels);
+          labels,
+          Optional.ofNullable(suspension),
+          Optional.ofNullable(baseImage),
+          Optional.ofNullable(damage));
     }
   }
 }

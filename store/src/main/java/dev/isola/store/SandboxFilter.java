@@ -23,6 +23,9 @@ public record SandboxFilter(
     Optional<Instant> startedAfter,
     boolean newestFirst) {
 
+  static final Set<SandboxState> NOT_DESTROYED =
+      Set.copyOf(EnumSet.complementOf(EnumSet.of(SandboxState.DESTROYED)));
+
   public static final SandboxFilter ALL =
       new SandboxFilter(
           Optional.empty(),
@@ -50,8 +53,8 @@ public record SandboxFilter(
 
   /** Narrows to everything of which something may be left. */
   public SandboxFilter notDestroyed() {
-    Set<SandboxState> left = EnumSet.complementOf(EnumSet.of(SandboxState.DESTROYED));
-    return new SandboxFilter(tenant, left, provider, labels, pooled, startedAfter, newestFirst);
+    return new SandboxFilter(
+        tenant, NOT_DESTROYED, provider, labels, pooled, startedAfter, newestFirst);
   }
 
   public SandboxFilter provider(String name) {

@@ -18,7 +18,10 @@ record SandboxQuery(String sql, List<Object> values) {
               terms.add("tenant = ?");
               values.add(tenant);
             });
-    if (!filter.states().isEmpty()) {
+    if (filter.states().equals(SandboxFilter.NOT_DESTROYED)) {
+      // Finds also what is in a state that this version does not know.
+      terms.add("state <> 'DESTROYED'");
+    } else if (!filter.states().isEmpty()) {
       terms.add(
           "state in (" + String.join(", ", Collections.nCopies(filter.states().size(), "?")) + ")");
       values.addAll(filter.states());

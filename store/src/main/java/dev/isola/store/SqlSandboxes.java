@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Sandboxes in the tables {@code sandbox}, {@code label} and {@code transition}. */
 record SqlSandboxes(Database database) implements Sandboxes {
@@ -69,7 +70,8 @@ record SqlSandboxes(Database database) implements Sandboxes {
   }
 
   private static Optional<SandboxEntry> find(Connection c, SandboxId id) throws SQLException {
-    return Sql.one(c, "select * from sandbox where id = ?", EntryRow::read, id.value());
+    return Sql.one(c, "select * from sandbox where id = ?", EntryRow::read, id.value())
+        .flatMap(found -> found);
   }
 
   @Override
@@ -123,7 +125,8 @@ record SqlSandboxes(Database database) implements Sandboxes {
     checkLimit(limit);
     SandboxQuery query = SandboxQuery.of(filter, after, limit + 1);
     List<SandboxEntry> found =
-        database.read(c -> Sql.list(c, query.sql(), EntryRow::read, query.values().toArray()));
+        database.read(
+            c -> readable(Sql.list(c, query.sql(), EntryRow::read, query.values().toArray())));
     if (found.size() <= limit) {
       return new Page(found, Optional.empty());
     }
@@ -136,12 +139,17 @@ record SqlSandboxes(Database database) implements Sandboxes {
     checkLimit(limit);
     return database.read(
         c ->
-            Sql.list(
-                c,
-                "select * from sandbox where due_at <= ? order by due_at limit ?",
-                EntryRow::read,
-                now,
-                limit));
+            readable(
+                Sql.list(
+                    c,
+                    "select * from sandbox where due_at <= ? order by due_at limit ?",
+                    EntryRow::read,
+                    now,
+                    limit)));
+  }
+
+  private static List<SandboxEntry> readable(List<Optional<SandboxEntry>> rows) {
+    return rows.stream().flatMap(Optional::stream).toList();
   }
 
   @Override
@@ -167,19 +175,20 @@ record SqlSandboxes(Database database) implements Sandboxes {
         c -> {
           Optional<SandboxEntry> claimed =
               Sql.one(
-                  c,
-                  sql,
-                  EntryRow::read,
-                  claim.tenant(),
-                  EntryRow.labels(claim.labels()),
-                  claim.now(),
-                  claim.now(),
-                  claim.expiresAt(),
-                  claim.idleTimeout(),
-                  dueAt,
-                  claim.specHash(),
-                  claim.provider(),
-                  claim.tenant());
+                      c,
+                      sql,
+                      EntryRow::read,
+                      claim.tenant(),
+                      EntryRow.labels(claim.labels()),
+                      claim.now(),
+                      claim.now(),
+                      claim.expiresAt(),
+                      claim.idleTimeout(),
+                      dueAt,
+                      claim.specHash(),
+                      claim.provider(),
+                      claim.tenant())
+                  .flatMap(found -> found);
           if (claimed.isPresent()) {
             writeLabels(c, claimed.get().id(), claim.labels());
           }
@@ -199,9 +208,17 @@ record SqlSandboxes(Database database) implements Sandboxes {
                 row ->
                     new StateCount(
                         row.text("provider"),
-                        SandboxState.valueOf(row.text("state")),
+                        state(row.text("state")),
                         row.flag("pooled"),
                         row.number("number"))));
+  }
+
+  /** A state that this version does not know counts as an error. */
+  private static SandboxState state(String name) {
+    return Stream.of(SandboxState.values())
+        .filter(one -> one.name().equals(name))
+        .findFirst()
+        .orElse(SandboxState.ERROR);
   }
 
   @Override
@@ -215,8 +232,8 @@ record SqlSandboxes(Database database) implements Sandboxes {
                 row ->
                     new Transition(
                         row.number("revision"),
-                        row.optionalText("from_state").map(SandboxState::valueOf),
-                        SandboxState.valueOf(row.text("to_state")),
+                        row.optionalText("from_state").map(SqlSandboxes::state),
+                        state(row.text("to_state")),
                         row.time("happened_at"),
                         row.optionalText("cause")),
                 id.value()));

@@ -3,10 +3,14 @@ package dev.isola.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** From nothing, from the schema before, and refusals that change nothing. */
@@ -59,22 +63,159 @@ abstract class MigrationsContract extends LedgerContract {
     int last = Migrations.all().steps().getLast().version();
     for (int version = 1; version < last; version++) {
       LedgerConfig older = database.fresh();
-      SandboxEntry entry;
       try (SqlLedger before = Ledgers.open(older, upTo(version))) {
-        entry = running(before, intent("old").label("a", "b").build());
+        insert(before, "old", SandboxState.RUNNING, Map.of("a", "b"));
         if (version >= 2) {
           before.events().append(event("old", "running"));
         }
       }
       try (Ledger now = Ledgers.open(older)) {
-        assertThat(now.sandboxes().find(id("old"))).contains(entry);
-        assertThat(now.sandboxes().transitions(id("old"))).hasSize(2);
+        assertThat(now.sandboxes().find(id("old")))
+            .hasValueSatisfying(
+                entry -> {
+                  assertThat(entry.state()).isEqualTo(SandboxState.RUNNING);
+                  assertThat(entry.labels()).isEqualTo(Map.of("a", "b"));
+                  assertThat(entry.damage()).isEmpty();
+                });
         assertThat(now.events().last()).isEqualTo(version >= 2 ? 1 : 0);
         now.settings().put("s", "n", "v");
         assertThat(now.events().append(event("old", "x")).number()).isPositive();
       }
       database.remove(older);
     }
+  }
+
+  /** Writes a row with the columns that every schema has. */
+  private static void insert(
+      SqlLedger ledger, String name, SandboxState state, Map<String, String> labels) {
+    insert(ledger, name, state, labels, "{\"id\":\"" + name + "\"}");
+  }
+
+  private static void insert(
+      SqlLedger ledger, String name, SandboxState state, Map<String, String> labels, String spec) {
+    int _ =
+        ledger
+            .database()
+            .write(
+                c -> {
+                  Sql.update(
+                      c,
+                      "insert into sandbox (id, tenant, spec, spec_hash, provider, isolation,"
+                          + " state, revision, created_at, updated_at, last_activity, warm,"
+                          + " pooled, attempts, labels)"
+                          + " values (?, '', ?, 'h', 'memory', 'PROCESS', ?, 1, ?, ?, ?, 0, 0,"
+                          + " '', ?)",
+                      name,
+                      spec,
+                      state,
+                      NOW,
+                      NOW,
+                      NOW,
+                      EntryRow.labels(labels));
+                  for (Map.Entry<String, String> label : labels.entrySet()) {
+                    Sql.update(
+                        c,
+                        "insert into label (sandbox_id, name, value) values (?, ?, ?)",
+                        name,
+                        label.getKey(),
+                        label.getValue());
+                  }
+                  return 1;
+                });
+  }
+
+  private static final String IDLE = "isola.rests-after-ms";
+  private static final String EXPIRED = "isola.rests-beyond-its-time";
+  private static final String KEPT = "isola.rests-in";
+  private static final String BASE = "isola.stands-on";
+  private static final String SNAPSHOT = "s0123456789abcdef";
+  private static final String OF_SNAPSHOT = "{\"image\":\"snapshot:s1\"}";
+
+  @Test
+  void theStateOfTheEngineMovesFromLabelsToColumns() {
+    LedgerConfig older = database.fresh();
+    try (SqlLedger before = Ledgers.open(older, upTo(3))) {
+      insert(before, "idle", SandboxState.PAUSED, Map.of(IDLE, "1500", "mine", "1"));
+      insert(
+          before,
+          "kept",
+          SandboxState.STOPPED,
+          Map.of(IDLE, "1500", EXPIRED, "yes", KEPT, SNAPSHOT));
+      insert(before, "based", SandboxState.RUNNING, Map.of(BASE, "base"), OF_SNAPSHOT);
+      insert(before, "bare", SandboxState.RUNNING, Map.of(BASE, "-"), OF_SNAPSHOT);
+    }
+    try (Ledger now = Ledgers.open(older)) {
+      SandboxEntry idle = now.sandboxes().find(id("idle")).orElseThrow();
+      assertThat(idle.suspension())
+          .contains(
+              new Suspension(
+                  Suspension.Reason.IDLE, Optional.of(Duration.ofMillis(1500)), Optional.empty()));
+      assertThat(idle.labels()).isEqualTo(Map.of("mine", "1"));
+      assertThat(now.sandboxes().find(id("kept")).orElseThrow().suspension())
+          .contains(
+              new Suspension(
+                  Suspension.Reason.EXPIRED,
+                  Optional.of(Duration.ofMillis(1500)),
+                  Optional.of(SNAPSHOT)));
+      assertThat(now.sandboxes().find(id("based")).orElseThrow().baseImage()).contains("base");
+      assertThat(now.sandboxes().find(id("bare")).orElseThrow().baseImage()).contains("");
+      assertThat(now.sandboxes().list(SandboxFilter.ALL.label(IDLE, "1500"), "", 10).entries())
+          .isEmpty();
+    }
+    database.remove(older);
+  }
+
+  @Test
+  void whatACallerPutIntoThoseLabelsIsDropped() {
+    LedgerConfig older = database.fresh();
+    List<Map<String, String>> planted =
+        List.of(
+            Map.of(IDLE, "x"),
+            Map.of(IDLE, ""),
+            Map.of(IDLE, "-5"),
+            Map.of(IDLE, "99999999999999999999999"),
+            Map.of(KEPT, SNAPSHOT),
+            Map.of(BASE, "base"));
+    try (SqlLedger before = Ledgers.open(older, upTo(3))) {
+      for (int i = 0; i < planted.size(); i++) {
+        insert(before, "p" + i, SandboxState.PAUSED, planted.get(i));
+      }
+      insert(before, "runs", SandboxState.RUNNING, Map.of(IDLE, "1000", KEPT, SNAPSHOT));
+    }
+    try (Ledger now = Ledgers.open(older)) {
+      assertThat(now.sandboxes().list(SandboxFilter.ALL, "", 100).entries())
+          .hasSize(planted.size() + 1)
+          .allSatisfy(
+              entry -> {
+                assertThat(entry.suspension()).isEmpty();
+                assertThat(entry.baseImage()).isEmpty();
+                assertThat(entry.labels()).isEmpty();
+                assertThat(entry.damage()).isEmpty();
+              });
+    }
+    database.remove(older);
+  }
+
+  @Test
+  void aRowThatCannotBeReadIsMarkedAndHidesNoOther() {
+    SandboxEntry good = running("good", one -> one);
+    running("bad", one -> one.expiresAt(NOW.minusSeconds(5)));
+    int _ =
+        ((SqlLedger) ledger)
+            .database()
+            .write(c -> Sql.update(c, "update sandbox set state = 'ASLEEP' where id = 'bad'"));
+    SandboxEntry bad = ledger.sandboxes().find(id("bad")).orElseThrow();
+    assertThat(bad.state()).isEqualTo(SandboxState.ERROR);
+    assertThat(bad.damage()).hasValueSatisfying(why -> assertThat(why).contains("ASLEEP"));
+    assertThat(ledger.sandboxes().list(SandboxFilter.ALL.notDestroyed(), "", 10).entries())
+        .contains(good, bad);
+    assertThat(ledger.sandboxes().expired(NOW, 10)).contains(bad);
+    assertThat(ledger.sandboxes().counts())
+        .contains(new StateCount("memory", SandboxState.ERROR, false, 1));
+    // It can still be taken down, and is whole again then.
+    SandboxEntry ending =
+        written(ledger.sandboxes().update(bad.moved(SandboxState.TERMINATING, NOW)));
+    assertThat(ledger.sandboxes().find(ending.id()).orElseThrow().damage()).isEmpty();
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.isola.conformance.check.ErrorsChecks;
 import dev.isola.conformance.check.EscapeChecks;
 import dev.isola.conformance.check.ExecChecks;
 import dev.isola.conformance.check.ExhaustionChecks;
+import dev.isola.conformance.check.FailuresChecks;
 import dev.isola.conformance.check.FileEscapeChecks;
 import dev.isola.conformance.check.FilesChecks;
 import dev.isola.conformance.check.ForkingChecks;
@@ -64,6 +65,7 @@ final class CheckClasses {
         new SnapshotsChecks(),
         new ForkingChecks(),
         new ErrorsChecks(),
+        new FailuresChecks(),
         new EscapeChecks(),
         new RegressionsChecks());
   }

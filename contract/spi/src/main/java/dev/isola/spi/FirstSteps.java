@@ -1,8 +1,12 @@
 package dev.isola.spi;
 
+import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.OutputLimit;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.ByteArrayInputStream;
@@ -16,14 +20,19 @@ import java.util.function.Supplier;
  * and the provider removes the sandbox.
  */
 public final class FirstSteps {
+  /** What an error about init carries of standard output and of standard error, each. */
+  private static final OutputLimit OUTPUT = new OutputLimit(2048, 2048);
+
   private FirstSteps() {}
 
   /**
    * Puts the seed files there and runs the init command.
    *
    * @param left what is left of the startup timeout; asked after the files are there
-   * @throws dev.isola.spi.error.SandboxException when a file cannot be written, and when init fails
-   *     or takes longer
+   * @throws dev.isola.spi.error.InvalidRequest with {@code INIT_FAILED} when init cannot start,
+   *     fails or does not end within its time: the command is the caller's, so no other provider is
+   *     tried
+   * @throws dev.isola.spi.error.SandboxException when a file cannot be written
    */
   public static void take(Sandbox sandbox, SandboxSpec spec, Supplier<Duration> left) {
     for (Map.Entry<String, Bytes> file : spec.seedFiles().entrySet()) {
@@ -35,26 +44,55 @@ public final class FirstSteps {
               WriteOptions.DEFAULT);
     }
     if (spec.init().isPresent()) {
-      expectSuccess(sandbox.run(spec.init().get().withTimeout(left.get())), spec);
+      init(sandbox, spec, spec.init().get(), left.get());
     }
   }
 
-  private static void expectSuccess(ExecResult result, SandboxSpec spec) {
+  private static void init(Sandbox sandbox, SandboxSpec spec, Command init, Duration left) {
+    Duration time = init.timeout().filter(own -> own.compareTo(left) < 0).orElse(left);
+    ExecResult result;
+    try {
+      result = sandbox.run(init.withTimeout(time), OUTPUT);
+    } catch (SandboxException e) {
+      throw e.category() == Category.CALLER && e.code() != ErrorCode.SANDBOX_DESTROYED
+          ? unstartable(spec, e)
+          : e;
+    }
     if (result.timedOut()) {
-      throw Fault.of(
-              ErrorCode.DEADLINE_EXCEEDED,
-              "the init command took longer than the startup timeout of " + spec.startupTimeout(),
-              "raise startupTimeout, or do less in the init command")
-          .sandbox(spec.id())
-          .exception();
+      throw failure(
+          spec,
+          result,
+          "the init command did not end within " + time.toSeconds() + " s",
+          "raise startupTimeout, or do less in the init command");
     }
     if (!result.succeeded()) {
-      throw Fault.of(
-              ErrorCode.SPAWN_FAILED,
-              "the init command failed with " + result.exit() + ": " + result.stderr().text(),
-              "correct the init command")
-          .sandbox(spec.id())
-          .exception();
+      throw failure(
+          spec,
+          result,
+          "the init command failed with exit code " + result.exitCode(),
+          "correct the init command; its output is in the error's context");
     }
+  }
+
+  private static SandboxException unstartable(SandboxSpec spec, SandboxException e) {
+    return Fault.of(
+            ErrorCode.INIT_FAILED,
+            "the init command cannot be started: " + e.fault().what(),
+            "correct the init command")
+        .sandbox(spec.id())
+        .with("code", e.code().name())
+        .exception(e);
+  }
+
+  /** The output may hold secrets: it is for the caller, and not in the sentence that is stored. */
+  private static SandboxException failure(
+      SandboxSpec spec, ExecResult result, String what, String remedy) {
+    return Fault.of(ErrorCode.INIT_FAILED, what, remedy)
+        .sandbox(spec.id())
+        .with("exitCode", Integer.toString(result.exitCode()))
+        .with("timedOut", Boolean.toString(result.timedOut()))
+        .with("stdout", result.stdout().text())
+        .with("stderr", result.stderr().text())
+        .exception();
   }
 }

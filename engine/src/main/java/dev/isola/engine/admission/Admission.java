@@ -7,32 +7,46 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Lets sandboxes in while there is room for what they may use. What is promised counts, not what is
- * used: a sandbox may use its memory at any moment. Who does not fit waits in line, in order.
+ * Admits sandboxes while there is room. Limits are ceilings: the sum of them is bounded only where
+ * the operator says so, and otherwise the state of the machine decides ({@link Headroom}). A
+ * request that does not fit waits in line, in order.
  */
 public final class Admission {
   /** What is promised and what is left, at one moment. */
   public record Usage(Resources capacity, Resources promised, Resources free, int waiting) {}
 
   private final ReentrantLock lock = new ReentrantLock();
+
+  /** How often a waiting request looks at the machine, whose state changes without a signal. */
+  private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
   private final Map<Line.Ticket, Condition> turns = new HashMap<>();
   private final Line line;
+  private final Headroom headroom;
   private final Duration patience;
   private final InstantSource clock;
 
   /**
-   * @param patience how long somebody waits in line; zero for not at all
+   * @param capacity what may be promised together
+   * @param patience how long a request waits in line; zero for not at all
    */
-  public Admission(Resources capacity, Duration patience, InstantSource clock) {
-    this.line = new Line(capacity);
+  public Admission(Resources capacity, Headroom headroom, Duration patience, InstantSource clock) {
+    this.line = new Line(capacity, headroom);
+    this.headroom = headroom;
     this.patience = patience;
     this.clock = clock;
+  }
+
+  /** An admission by limits alone, whatever the machine's state is. */
+  public Admission(Resources capacity, Duration patience, InstantSource clock) {
+    this(capacity, Headroom.UNCHECKED, patience, clock);
   }
 
   /**
@@ -61,6 +75,15 @@ public final class Admission {
       if (!asked.fitsIn(line.capacity())) {
         throw never(asked);
       }
+      headroom
+          .never(asked)
+          .ifPresent(
+              shortage -> {
+                throw refusal(
+                    shortage,
+                    shortage.sentence() + " at best",
+                    "ask for less, or raise admission.memory_overcommit");
+              });
       Line.Ticket ticket = line.join(asked, clock.instant().plus(patience));
       if (ticket.state() != Line.State.HOLDING) {
         await(ticket, patience);
@@ -84,7 +107,22 @@ public final class Admission {
   public Usage usage() {
     lock.lock();
     try {
-      return new Usage(line.capacity(), line.promised(), line.free(), line.waiting());
+      Resources free = line.free();
+      return new Usage(
+          line.capacity(),
+          line.promised(),
+          new Resources(Math.min(free.memoryMb(), headroom.roomMb()), free.milliCpu()),
+          line.waiting());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void started(Line.Ticket ticket) {
+    lock.lock();
+    try {
+      line.started(ticket);
+      signal(line.serve());
     } finally {
       lock.unlock();
     }
@@ -111,7 +149,8 @@ public final class Admission {
           leave(ticket);
           throw refusal;
         }
-        long _ = turn.awaitNanos(left);
+        long _ = turn.awaitNanos(Math.min(left, LOOK_AGAIN_NANOS));
+        signal(line.serve());
       }
     } catch (InterruptedException e) {
       leave(ticket);
@@ -132,7 +171,11 @@ public final class Admission {
   }
 
   private void leave(Line.Ticket ticket) {
-    for (Line.Ticket next : line.leave(ticket)) {
+    signal(line.leave(ticket));
+  }
+
+  private void signal(List<Line.Ticket> served) {
+    for (Line.Ticket next : served) {
       Condition turn = turns.get(next);
       if (turn != null) {
         turn.signal();
@@ -141,9 +184,13 @@ public final class Admission {
   }
 
   private SandboxException never(Resources asked) {
+    boolean memory = asked.memoryMb() > line.capacity().memoryMb();
     return refusal(
-        asked,
-        line.capacity(),
+        new Shortage(
+            memory ? "memory" : "cpu",
+            memory ? asked.memoryMb() + "" : asked.cpu(),
+            memory ? line.capacity().memoryMb() + "" : line.capacity().cpu(),
+            ""),
         "the sandbox asks for "
             + asked
             + ", and this installation has "
@@ -152,32 +199,37 @@ public final class Admission {
         "ask for less, or raise admission.memory_mb and admission.cpu");
   }
 
+  /** Called before the ticket leaves the line. */
   private SandboxException full(Resources asked, Duration patience) {
+    Shortage shortage =
+        line.shortage(asked)
+            .orElseGet(
+                () ->
+                    new Shortage(
+                        "queue",
+                        "",
+                        "",
+                        "requests that came before and need more wait for room, "
+                            + line.waiting()
+                            + " with this one"));
+    String waited =
+        patience.isZero() ? "" : "; the request waited " + patience.toSeconds() + " s for that";
     return refusal(
-        asked,
-        line.free(),
-        "there is no room: the sandbox asks for "
-            + asked
-            + ", "
-            + line.free()
-            + " of "
-            + line.capacity()
-            + " are free, "
-            + line.waiting()
-            + " waited, this one for "
-            + patience.toSeconds()
-            + " s",
-        "destroy a sandbox, ask for less, try later, or raise admission.memory_mb and"
-            + " admission.cpu");
+        shortage,
+        "there is no room: " + shortage.sentence() + waited,
+        "destroy a sandbox, ask for less, try later, or raise "
+            + (shortage.resource().equals("cpu")
+                ? "admission.cpu"
+                : "admission.memory_overcommit or admission.memory_mb"));
   }
 
-  private SandboxException refusal(Resources asked, Resources room, String what, String remedy) {
-    boolean memory = asked.memoryMb() > room.memoryMb();
+  private SandboxException refusal(Shortage shortage, String what, String remedy) {
     return Fault.of(ErrorCode.RESOURCE_LIMIT, what, remedy)
-        .with("resource", memory ? "memory" : "cpu")
-        .with("limit", memory ? line.capacity().memoryMb() + "" : line.capacity().cpu())
-        .with("actual", memory ? asked.memoryMb() + "" : asked.cpu())
-        .with("free", memory ? line.free().memoryMb() + "" : line.free().cpu())
+        .with("resource", shortage.resource())
+        .with("limit", shortage.free())
+        .with("actual", shortage.needed())
+        .with("free", shortage.free())
+        .with("waiting", Integer.toString(line.waiting()))
         .exception();
   }
 }

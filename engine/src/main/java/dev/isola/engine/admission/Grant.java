@@ -14,6 +14,11 @@ public final class Grant implements AutoCloseable {
     return ticket.asked;
   }
 
+  /** Says that the sandbox was made: what it uses from now on is seen on the machine. */
+  public void started() {
+    admission.started(ticket);
+  }
+
   /** Gives them back; every further call does nothing. */
   @Override
   public void close() {

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Who holds how much, and who waits. State without threads: {@link Admission} has the lock. Nobody
@@ -23,6 +24,7 @@ final class Line {
     final Resources asked;
     final Instant deadline;
     private State state = State.WAITING;
+    private boolean starting;
 
     private Ticket(Resources asked, Instant deadline) {
       this.asked = asked;
@@ -35,11 +37,14 @@ final class Line {
   }
 
   private final Resources capacity;
+  private final Headroom headroom;
   private final Deque<Ticket> waiting = new ArrayDeque<>();
   private Resources promised = Resources.NONE;
+  private int starting;
 
-  Line(Resources capacity) {
+  Line(Resources capacity, Headroom headroom) {
     this.capacity = capacity;
+    this.headroom = headroom;
   }
 
   Resources capacity() {
@@ -66,6 +71,48 @@ final class Line {
     return ticket;
   }
 
+  /** Says that a sandbox was made: what it takes from now on is seen on the machine. */
+  void started(Ticket ticket) {
+    if (ticket.starting) {
+      ticket.starting = false;
+      starting--;
+    }
+  }
+
+  /** Returns what a ticket waits for; empty when only those before it are in its way. */
+  Optional<Shortage> shortage(Resources asked) {
+    Resources free = free();
+    if (asked.memoryMb() > free.memoryMb()) {
+      return Optional.of(
+          new Shortage(
+              "memory",
+              asked.memoryMb() + "",
+              free.memoryMb() + "",
+              "the sandbox asks for "
+                  + asked.memoryMb()
+                  + " MB, and "
+                  + free.memoryMb()
+                  + " of "
+                  + capacity.memoryMb()
+                  + " MB that may be promised (admission.memory_mb) are free"));
+    }
+    if (asked.milliCpu() > free.milliCpu()) {
+      return Optional.of(
+          new Shortage(
+              "cpu",
+              asked.cpu(),
+              free.cpu(),
+              "the sandbox asks for "
+                  + asked.cpu()
+                  + " cpu, and "
+                  + free.cpu()
+                  + " of "
+                  + capacity.cpu()
+                  + " cpu that may be promised (admission.cpu) are free"));
+    }
+    return headroom.now(asked, starting);
+  }
+
   /** Counts something that exists already, whether there is room for it or not. */
   Ticket adopt(Resources held) {
     Ticket ticket = new Ticket(held, Instant.MAX);
@@ -77,7 +124,10 @@ final class Line {
   List<Ticket> leave(Ticket ticket) {
     switch (ticket.state) {
       case WAITING -> waiting.remove(ticket);
-      case HOLDING -> promised = promised.minus(ticket.asked);
+      case HOLDING -> {
+        started(ticket);
+        promised = promised.minus(ticket.asked);
+      }
       case GONE -> {
         return List.of();
       }
@@ -86,11 +136,14 @@ final class Line {
     return serve();
   }
 
-  private List<Ticket> serve() {
+  /** Lets in those at the head of the line for whom there is room; returns them. */
+  List<Ticket> serve() {
     List<Ticket> served = new ArrayList<>();
-    while (!waiting.isEmpty() && waiting.getFirst().asked.fitsIn(free())) {
+    while (!waiting.isEmpty() && shortage(waiting.getFirst().asked).isEmpty()) {
       Ticket ticket = waiting.removeFirst();
       hold(ticket);
+      ticket.starting = true;
+      starting++;
       served.add(ticket);
     }
     return served;

@@ -12,6 +12,9 @@ import java.math.BigDecimal;
 public record Resources(long memoryMb, long milliCpu) {
   public static final Resources NONE = new Resources(0, 0);
 
+  /** More than any machine has, and little enough to be added up. */
+  public static final long UNLIMITED = 1L << 50;
+
   public static Resources of(double cpu, long memoryMb) {
     return new Resources(memoryMb, (long) Math.ceil(cpu * 1000));
   }
@@ -39,6 +42,8 @@ public record Resources(long memoryMb, long milliCpu) {
 
   @Override
   public String toString() {
-    return memoryMb + " MB and " + cpu() + " cpu";
+    return (memoryMb >= UNLIMITED / 2 ? "any memory" : memoryMb + " MB")
+        + " and "
+        + (milliCpu >= UNLIMITED / 2 ? "any cpu" : cpu() + " cpu");
   }
 }

@@ -1,10 +1,13 @@
 package dev.isola.engine.config;
 
 import dev.isola.engine.ProviderNames;
+import dev.isola.engine.admission.Headroom;
+import dev.isola.engine.admission.MachineState;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.health.Rhythm;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.Policy;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,16 +26,19 @@ public final class Config {
   private final Map<String, ProviderSettings> providers;
   private final List<PoolEntry> pool;
   private final List<String> warnings;
+  private final Machine machine;
 
   Config(
       Map<Key<?>, Given<?>> values,
       Map<String, ProviderSettings> providers,
       List<PoolEntry> pool,
-      List<String> warnings) {
+      List<String> warnings,
+      Machine machine) {
     this.values = Map.copyOf(values);
     this.providers = Map.copyOf(providers);
     this.pool = List.copyOf(pool);
     this.warnings = List.copyOf(warnings);
+    this.machine = machine;
   }
 
   public <T> T get(Key<T> key) {
@@ -84,9 +90,25 @@ public final class Config {
     return new Rhythm(get(Keys.HEALTH_INTERVAL), get(Keys.HEALTH_TIMEOUT));
   }
 
-  /** Returns what may be promised to sandboxes. */
+  /** Returns what may be promised to sandboxes together; where nothing is set, anything. */
   public Resources capacity() {
-    return Resources.of(get(Keys.ADMISSION_CPU), get(Keys.ADMISSION_MEMORY_MB));
+    double cpu = get(Keys.ADMISSION_CPU);
+    if (cpu == 0) {
+      cpu = get(Keys.ADMISSION_CPU_OVERCOMMIT) * machine.processors();
+    }
+    long memory = get(Keys.ADMISSION_MEMORY_MB);
+    return new Resources(
+        memory == 0 ? Resources.UNLIMITED : memory,
+        cpu == 0 ? Resources.UNLIMITED : Resources.of(cpu, 0).milliCpu());
+  }
+
+  /** Returns how the state of this machine decides about a further sandbox. */
+  public Headroom headroom() {
+    return new Headroom(
+        get(Keys.ADMISSION_MEMORY_OVERCOMMIT),
+        get(Keys.ADMISSION_MAX_MEMORY_PRESSURE),
+        machine.memoryMb(),
+        () -> MachineState.read(Path.of("/proc")));
   }
 
   static boolean hasE2bKey(Map<String, ProviderSettings> providers) {

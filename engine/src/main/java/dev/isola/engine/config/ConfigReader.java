@@ -29,14 +29,15 @@ public final class ConfigReader {
     new FlagLayer(sources.flags(), layers, names).read();
 
     Map<String, ProviderSettings> providers = layers.providers();
-    Config config = new Config(layers.values(), providers, pool, List.of());
+    Config config = new Config(layers.values(), providers, pool, List.of(), sources.machine());
     checkTogether(config, names, layers);
     if (!problems.isEmpty()) {
       return new ConfigResult.Bad(problems);
     }
     List<String> warnings = new ArrayList<>(environment.warnings());
     warnings.addAll(warnings(config, sources));
-    return new ConfigResult.Good(new Config(layers.values(), providers, pool, warnings));
+    return new ConfigResult.Good(
+        new Config(layers.values(), providers, pool, warnings, sources.machine()));
   }
 
   /** Looks at what is right alone and wrong beside something else. */
@@ -63,7 +64,7 @@ public final class ConfigReader {
     }
     String provider = config.get(Keys.PROVIDER);
     if (!provider.equals(ProviderNames.AUTO) && !sources.providers().contains(provider)) {
-      warnings.add("provider is " + provider + ", which is not installed");
+      warnings.add("provider is " + ProviderNames.shown(provider) + ", which is not installed");
     }
     return warnings;
   }

@@ -16,9 +16,6 @@ public final class Keys {
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final Duration HOUR = Duration.ofHours(1);
 
-  /** Processors are shared by time, so more of them may be promised than there are. */
-  private static final int PROMISES_PER_PROCESSOR = 4;
-
   public static final Key<String> PROVIDER =
       Key.of("provider", new Scalars.ProviderName(), ProviderNames.AUTO, "SANDBOX_PROVIDER");
   public static final Key<DeploymentMode> DEPLOYMENT_MODE =
@@ -57,13 +54,16 @@ public final class Keys {
       Key.of("usage.interval", new Durations(SECOND, HOUR), Duration.ofSeconds(30));
   public static final Key<Double> USAGE_WARN_AT =
       Key.of("usage.warn_at", new Scalars.Decimal(0.01, 1), 0.9);
+  public static final Key<Double> ADMISSION_MEMORY_OVERCOMMIT =
+      Key.of("admission.memory_overcommit", new Scalars.Decimal(0.1, 1_000_000), 4.0);
+  public static final Key<Double> ADMISSION_MAX_MEMORY_PRESSURE =
+      Key.of("admission.max_memory_pressure", new Scalars.Decimal(0.1, 100), 10.0);
+  public static final Key<Double> ADMISSION_CPU_OVERCOMMIT =
+      Key.of("admission.cpu_overcommit", new Scalars.Decimal(0, 1_000_000), 0.0);
   public static final Key<Long> ADMISSION_MEMORY_MB =
-      Key.of("admission.memory_mb", new Scalars.Whole(1, 1L << 40), Machine::memoryMb);
+      Key.of("admission.memory_mb", new Scalars.Whole(0, 1L << 40), 0L);
   public static final Key<Double> ADMISSION_CPU =
-      Key.of(
-          "admission.cpu",
-          new Scalars.Decimal(0.1, 1_000_000),
-          machine -> (double) PROMISES_PER_PROCESSOR * machine.processors());
+      Key.of("admission.cpu", new Scalars.Decimal(0, 1_000_000), 0.0);
   public static final Key<Duration> ADMISSION_QUEUE_TIMEOUT =
       Key.of("admission.queue_timeout", new Durations(Duration.ZERO, HOUR), Duration.ofSeconds(30));
   public static final Key<Shutdown> SHUTDOWN =
@@ -130,6 +130,9 @@ public final class Keys {
           RECONCILE_INTERVAL,
           USAGE_INTERVAL,
           USAGE_WARN_AT,
+          ADMISSION_MEMORY_OVERCOMMIT,
+          ADMISSION_MAX_MEMORY_PRESSURE,
+          ADMISSION_CPU_OVERCOMMIT,
           ADMISSION_MEMORY_MB,
           ADMISSION_CPU,
           ADMISSION_QUEUE_TIMEOUT,

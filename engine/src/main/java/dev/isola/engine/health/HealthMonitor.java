@@ -106,17 +106,26 @@ public final class HealthMonitor implements AutoCloseable {
 
   private void watch(Watch watch) {
     try {
-      record(watch.ask());
+      ask(watch);
       first.countDown();
       while (true) {
         pause.last(rhythm.next(random));
-        record(watch.ask());
+        ask(watch);
       }
     } catch (InterruptedException e) {
       // Closed; whoever still waits for the first answers must not wait for ever.
       first.countDown();
     } finally {
       watch.end();
+    }
+  }
+
+  /** Nothing that goes wrong ends the watch over a provider. */
+  private void ask(Watch watch) throws InterruptedException {
+    try {
+      record(watch.ask());
+    } catch (RuntimeException | Error e) {
+      log.warning("the health of a provider could not be recorded: " + e);
     }
   }
 

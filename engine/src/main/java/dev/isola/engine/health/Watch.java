@@ -85,7 +85,7 @@ final class Watch {
       return new Standing(name, Optional.of(info), provider.health(), clock.instant());
     } catch (SandboxException e) {
       return ill(e.fault().what(), e.fault().remedy());
-    } catch (RuntimeException | LinkageError e) {
+    } catch (RuntimeException | Error e) {
       return ill("its health check failed: " + e, "this is a bug of the provider");
     }
   }

@@ -5,6 +5,7 @@ import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.placing.Placement;
+import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Selection;
 import dev.isola.spi.Destroy;
@@ -12,7 +13,6 @@ import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -88,6 +88,11 @@ public final class Creator {
     return make(order, choosing.select(order.request()), true);
   }
 
+  /** Returns the provider that would make a sandbox now; empty when none may. */
+  public Optional<String> providerFor(Order order) {
+    return choosing.select(order.request()).best().map(ProviderInfo::name);
+  }
+
   private Delivery handOut(Order order, Book.Opened opened) {
     return switch (opened) {
       case Book.Opened.Before(SandboxId id, boolean same) -> again(order, id, same);
@@ -97,7 +102,10 @@ public final class Creator {
         SandboxSpec spec = spec(order);
         spec.ttl()
             .map(ttl -> Deadlines.given(spec, ttl))
-            .ifPresent(ttl -> sandbox.as(Renewing.class).ifPresent(one -> one.renew(ttl)));
+            .ifPresent(
+                ttl ->
+                    new ProviderGuard(entry.provider())
+                        .run("renew", () -> Deadlines.tell(sandbox, ttl)));
         yield new Delivery(entry, sandbox, false);
       }
     };
@@ -198,8 +206,8 @@ public final class Creator {
             .idleTimeout(order.idleTimeout().orElse(null))
             .pooled(pooled);
     if (choosing.images().needed(spec)) {
-      intent.label(
-          Images.STANDS_ON, choosing.images().base(spec).image().orElse(Images.NOTHING_ELSE));
+      // Written down because it is true longer than the snapshot may be there.
+      intent.baseImage(choosing.images().base(spec).image().orElse(""));
     }
     return intent.build();
   }

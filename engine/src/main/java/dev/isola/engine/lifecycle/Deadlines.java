@@ -1,5 +1,7 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.WhenOver;
 import java.time.Duration;
@@ -29,5 +31,10 @@ public final class Deadlines {
       return time;
     }
     return time.plus(GRACE);
+  }
+
+  /** Tells a sandbox, if it can be told, for how long it may live from now on. */
+  public static void tell(Sandbox sandbox, Duration time) {
+    sandbox.as(Renewing.class).ifPresent(one -> one.renew(time));
   }
 }

@@ -1,11 +1,16 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.engine.Log;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
+import dev.isola.spi.Provider;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
@@ -18,13 +23,16 @@ public final class Ender {
   private final Living living;
   private final Keeping keeping;
   private final Secrets secrets;
+  private final Log log;
 
-  public Ender(Book book, Registry registry, Living living, Keeping keeping, Secrets secrets) {
+  public Ender(
+      Book book, Registry registry, Living living, Keeping keeping, Secrets secrets, Log log) {
     this.book = book;
     this.registry = registry;
     this.living = living;
     this.keeping = keeping;
     this.secrets = secrets;
+    this.log = log;
   }
 
   /**
@@ -59,7 +67,7 @@ public final class Ender {
   public void finish(SandboxEntry terminating, Destroy how) {
     SandboxId id = terminating.id();
     Failpoint.END_WRITTEN.reach();
-    registry.get(terminating.provider()).destroy(id, how);
+    Optional<String> remains = destroy(terminating, how);
     Failpoint.END_DESTROYED.reach();
     living.drop(id);
     Failpoint.END_DROPPED.reach();
@@ -68,9 +76,47 @@ public final class Ender {
         id,
         current ->
             current.state() == SandboxState.TERMINATING
-                ? book.moved(current, SandboxState.DESTROYED, null)
+                ? book.moved(current, SandboxState.DESTROYED, remains.orElse(null))
                 : current);
     secrets.remove(id);
     Failpoint.END_FINISHED.reach();
+  }
+
+  /**
+   * Destroys a sandbox at its provider. When that fails and yet no process is left, what remains is
+   * files: the sandbox is gone for its client and holds no memory or processors. The reconciler
+   * finds the remains in the provider's inventory and destroys them until nothing is left.
+   *
+   * @return why something remains
+   */
+  private Optional<String> destroy(SandboxEntry terminating, Destroy how) {
+    if (terminating.provider().isEmpty()) {
+      return Optional.empty(); // a record that could not be read; no provider is known to have it
+    }
+    Provider provider = registry.get(terminating.provider());
+    try {
+      provider.destroy(terminating.id(), how);
+      return Optional.empty();
+    } catch (SandboxException e) {
+      if (e.code() == ErrorCode.UNSAVED_WORK || isRunning(provider, terminating.id(), e)) {
+        throw e;
+      }
+      String why =
+          terminating.cause().map(cause -> cause + "; ").orElse("")
+              + "files remain and are removed later: "
+              + e.fault().what();
+      log.warning("sandbox " + terminating.id() + " has no process left; " + why);
+      return Optional.of(why);
+    }
+  }
+
+  /** A provider attaches to whatever still runs; of what it does not answer nothing is known. */
+  private static boolean isRunning(Provider provider, SandboxId id, SandboxException failure) {
+    try {
+      return provider.attach(id).isPresent();
+    } catch (SandboxException e) {
+      failure.addSuppressed(e);
+      return true;
+    }
   }
 }

@@ -8,11 +8,16 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
+import dev.isola.store.Sandboxes;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Takes down sandboxes whose time is up or that were idle too long, or lets those rest. Who renews
@@ -20,12 +25,14 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class Expiry {
   private static final int AT_ONCE = 100;
+  private static final int TOGETHER = 8;
 
   private final Ledger ledger;
   private final Book book;
   private final Ender ender;
   private final Resting resting;
   private final Uses uses;
+  private final Quarantine quarantine;
   private final InstantSource clock;
   private final Log log;
   private final Map<SandboxId, Instant> used = new ConcurrentHashMap<>();
@@ -36,6 +43,7 @@ public final class Expiry {
       Ender ender,
       Resting resting,
       Uses uses,
+      Quarantine quarantine,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
@@ -43,6 +51,7 @@ public final class Expiry {
     this.ender = ender;
     this.resting = resting;
     this.uses = uses;
+    this.quarantine = quarantine;
     this.clock = clock;
     this.log = log;
   }
@@ -55,14 +64,43 @@ public final class Expiry {
   /** Takes down what is due now; returns how many. */
   public int sweep() {
     flush();
-    int ended = 0;
     Instant now = clock.instant();
-    for (SandboxEntry entry : ledger.sandboxes().expired(now, AT_ONCE)) {
-      if (end(entry, now)) {
-        ended++;
+    // Those in quarantine stay due, and must not keep the others from being found.
+    int most = Math.min(Sandboxes.MAX_LIMIT, AT_ONCE + quarantine.size());
+    List<SandboxEntry> due =
+        ledger.sandboxes().expired(now, most).stream()
+            .filter(entry -> !quarantine.holds(entry))
+            .toList();
+    return due.isEmpty() ? 0 : end(due, now);
+  }
+
+  /** Several at a time: a provider that hangs does not keep those of others alive. */
+  private int end(List<SandboxEntry> due, Instant now) {
+    AtomicInteger ended = new AtomicInteger();
+    try (ExecutorService workers =
+        Executors.newFixedThreadPool(
+            Math.min(TOGETHER, due.size()),
+            Thread.ofVirtual().name("isola-expiry-", 0).factory())) {
+      for (SandboxEntry entry : due) {
+        workers.execute(
+            () -> {
+              if (attempt(entry, now)) {
+                ended.incrementAndGet();
+              }
+            });
       }
     }
-    return ended;
+    return ended.get();
+  }
+
+  /** What goes wrong with one sandbox does not keep the others alive. */
+  private boolean attempt(SandboxEntry entry, Instant now) {
+    try {
+      return end(entry, now);
+    } catch (RuntimeException e) {
+      log.warning("sandbox " + entry.id() + " is due and was not taken down: " + e);
+      return false;
+    }
   }
 
   private void flush() {

@@ -98,8 +98,8 @@ public final class Hibernation {
       book.change(id, current -> Rest.is(current) ? Rest.kept(current, kept) : current);
       registry.get(resting.provider()).destroy(id, Destroy.FORCE);
       living.drop(id);
-    } catch (SandboxException e) {
-      log.warning("sandbox " + id + " is not kept and goes on: " + e.fault().what());
+    } catch (RuntimeException e) {
+      log.warning("sandbox " + id + " is not kept and goes on: " + e.getMessage());
       goOn(resting);
     }
   }

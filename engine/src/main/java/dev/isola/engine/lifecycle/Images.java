@@ -5,15 +5,6 @@ import dev.isola.spi.spec.SandboxSpec;
 
 /** Images that no provider knows: a sandbox is made from what they stand on, and then filled. */
 public interface Images {
-  /**
-   * The label that has what a sandbox with such an image stands on, which is true longer than the
-   * image may be there; no caller's.
-   */
-  String STANDS_ON = "isola.stands-on";
-
-  /** Its value for one that stands on what is there without an image. */
-  String NOTHING_ELSE = "-";
-
   /** For an engine without any. */
   Images NONE =
       new Images() {

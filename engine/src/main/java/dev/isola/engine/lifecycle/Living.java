@@ -54,6 +54,7 @@ public final class Living {
   }
 
   public void keep(SandboxId id, Grant grant) {
+    grant.started();
     Grant before = grants.put(id, grant);
     if (before != null) {
       before.close();

@@ -1,5 +1,6 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
@@ -58,7 +59,7 @@ final class Making {
     Failpoint.CREATE_MAKING.reach();
     Sandbox sandbox =
         origin.isPresent()
-            ? origin.get().workspace().create(Deadlines.given(spec))
+            ? fork(name, origin.get())
             : provider.create(Deadlines.given(images.base(spec)));
     try {
       if (origin.isPresent()) {
@@ -71,5 +72,14 @@ final class Making {
       provider.destroy(spec.id(), Destroy.FORCE); // who makes it next begins anew
       throw e;
     }
+  }
+
+  private Sandbox fork(String provider, ForkOrigin from) {
+    return new ProviderGuard(provider)
+        .call(
+            "fork",
+            spec.startupTimeout().multipliedBy(2).plusMinutes(1),
+            ErrorCode.OUTCOME_UNKNOWN,
+            () -> from.workspace().create(Deadlines.given(spec)));
   }
 }

@@ -2,74 +2,70 @@ package dev.isola.engine.lifecycle;
 
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.SandboxEntry;
+import dev.isola.store.Suspension;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
- * What is written of a sandbox that rests, as labels that no caller has. Its idle time and, when
- * its time was up, that time are gone meanwhile: it rests for as long as it likes.
+ * Reads and changes the suspension of an entry. While a sandbox is suspended its idle timeout is
+ * not in effect, nor its expiry when that was the reason: it is suspended with no expiry.
  */
 public final class Rest {
-  /** The idle time of one that was idle too long. */
-  private static final String IDLE = "isola.rests-after-ms";
-
-  /** There for one whose time was up. */
-  private static final String EXPIRED = "isola.rests-beyond-its-time";
-
-  /** What its files are kept as when it is not at its provider. */
-  private static final String KEPT = "isola.rests-in";
-
   private Rest() {}
 
-  /** Tells whether a sandbox rests. */
+  /** Tells whether a sandbox is suspended. */
   public static boolean is(SandboxEntry entry) {
-    return entry.labels().containsKey(IDLE) || entry.labels().containsKey(EXPIRED);
+    return entry.suspension().isPresent();
   }
 
-  /** Tells whether any request wakes a sandbox that rests; {@code resume} does in any case. */
+  /** Tells whether any request resumes a suspended sandbox; {@code resume} does in any case. */
   public static boolean wakes(SandboxEntry entry) {
-    return is(entry)
-        && (!entry.labels().containsKey(EXPIRED)
+    return entry.suspension().isPresent()
+        && (entry.suspension().get().reason() == Suspension.Reason.IDLE
             || SpecText.read(entry.spec(), entry.id()).autoResume());
   }
 
-  /** Returns what the files are kept as of one that is not at its provider. */
+  /** Returns the snapshot with the files of a sandbox that is not at its provider. */
   public static Optional<String> keptAs(SandboxEntry entry) {
-    return Optional.ofNullable(entry.labels().get(KEPT));
+    return entry.suspension().flatMap(Suspension::snapshot);
   }
 
-  /** Returns the entry of one that is to rest. */
+  /** Returns the entry of a sandbox that becomes suspended. */
   static SandboxEntry of(SandboxEntry entry, boolean expired) {
-    SandboxEntry.Builder resting = entry.toBuilder().idleTimeout(null);
-    // Both are written where both are known, so that both are there when it runs again.
-    entry.idleTimeout().ifPresent(idle -> resting.label(IDLE, Long.toString(idle.toMillis())));
+    SandboxEntry.Builder suspended =
+        entry.toBuilder()
+            .idleTimeout(null)
+            .suspension(
+                new Suspension(
+                    expired ? Suspension.Reason.EXPIRED : Suspension.Reason.IDLE,
+                    entry.idleTimeout().or(() -> idleTimeout(entry)),
+                    Optional.empty()));
     if (expired) {
-      resting.label(EXPIRED, "yes").expiresAt(null);
+      suspended.expiresAt(null);
     }
-    return resting.build();
+    return suspended.build();
   }
 
-  static SandboxEntry kept(SandboxEntry entry, String name) {
-    return entry.toBuilder().label(KEPT, name).build();
+  private static Optional<Duration> idleTimeout(SandboxEntry entry) {
+    return entry.suspension().flatMap(Suspension::idleTimeout);
   }
 
-  /** Returns the entry of one that rested and runs again. */
+  static SandboxEntry kept(SandboxEntry entry, String snapshot) {
+    return entry.toBuilder()
+        .suspension(entry.suspension().orElseThrow().withSnapshot(snapshot))
+        .build();
+  }
+
+  /** Returns the entry of a sandbox that was suspended and runs again. */
   public static SandboxEntry over(SandboxEntry entry, Instant now) {
-    if (!is(entry)) {
+    if (entry.suspension().isEmpty()) {
       return entry;
     }
-    Map<String, String> labels = new TreeMap<>(entry.labels());
-    String idle = labels.remove(IDLE);
-    boolean expired = labels.remove(EXPIRED) != null;
-    labels.remove(KEPT);
-    SandboxEntry.Builder woken = entry.toBuilder().labels(labels).lastActivity(now);
-    if (idle != null) {
-      woken.idleTimeout(Duration.ofMillis(Long.parseLong(idle)));
-    }
-    if (expired) {
+    Suspension before = entry.suspension().get();
+    SandboxEntry.Builder woken = entry.toBuilder().suspension(null).lastActivity(now);
+    before.idleTimeout().ifPresent(woken::idleTimeout);
+    if (before.reason() == Suspension.Reason.EXPIRED) {
       SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
       woken.expiresAt(spec.ttl().map(now::plus).orElse(null));
     }

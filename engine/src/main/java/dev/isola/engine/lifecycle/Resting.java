@@ -1,16 +1,16 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.Log;
+import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
-import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
-import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.SandboxEntry;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
 
@@ -60,8 +60,8 @@ public final class Resting {
         return true;
       }
       return pause(entry, expired, what, sandbox);
-    } catch (SandboxException e) {
-      log.warning("sandbox " + entry.id() + " cannot rest and ends: " + e.fault().what());
+    } catch (RuntimeException e) {
+      log.warning("sandbox " + entry.id() + " cannot rest and ends: " + e.getMessage());
       return false;
     }
   }
@@ -84,9 +84,9 @@ public final class Resting {
         book.write(entry, Rest.of(book.moved(entry, state, why(entry, expired)), expired));
     if (stored.isPresent()) {
       if (expired) { // a frozen one would end as soon as it goes on
-        sandbox.as(Renewing.class).ifPresent(one -> one.renew(Deadlines.AT_REST));
+        guard(entry).run("renew", () -> Deadlines.tell(sandbox, Deadlines.AT_REST));
       }
-      pausing.get().pause(kind);
+      guard(entry).run("pause", () -> pausing.get().pause(kind));
     }
     return true; // when somebody was first, it is not idle any more
   }
@@ -104,9 +104,12 @@ public final class Resting {
   public void tell(SandboxEntry before, SandboxEntry woken, Sandbox sandbox) {
     SandboxSpec spec = SpecText.read(woken.spec(), woken.id());
     if (Rest.is(before) && spec.ttl().isPresent() && spec.whenExpired() != WhenOver.DESTROY) {
-      sandbox
-          .as(Renewing.class)
-          .ifPresent(one -> one.renew(Deadlines.given(spec, spec.ttl().get())));
+      Duration time = Deadlines.given(spec, spec.ttl().get());
+      guard(woken).run("renew", () -> Deadlines.tell(sandbox, time));
     }
+  }
+
+  private static ProviderGuard guard(SandboxEntry entry) {
+    return new ProviderGuard(entry.provider());
   }
 }

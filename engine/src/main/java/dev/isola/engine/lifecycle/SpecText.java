@@ -2,6 +2,9 @@ package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
 import java.nio.charset.StandardCharsets;
@@ -40,11 +43,26 @@ public final class SpecText {
     return JSON.writeValueAsString(document);
   }
 
-  /** Reads a spec without the values of its secret variables. */
+  /**
+   * Reads the spec of a record, without the values of its secret variables.
+   *
+   * @throws dev.isola.spi.error.Conflict when it cannot be read: it is damaged, or this version
+   *     refuses what an earlier one has stored
+   */
   public static SandboxSpec read(String text, SandboxId id) {
-    Map<String, Object> document = JSON.readValue(text, DOCUMENT);
-    document.remove(SECRET);
-    return SpecDocument.fromMap(document, () -> id);
+    try {
+      Map<String, Object> document = JSON.readValue(text, DOCUMENT);
+      document.remove(SECRET);
+      return SpecDocument.fromMap(document, () -> id);
+    } catch (RuntimeException e) { // Jackson's, those of records, and refusals of the document
+      String why = e instanceof SandboxException known ? known.fault().what() : e.toString();
+      throw Fault.of(
+              ErrorCode.ILLEGAL_STATE,
+              "the stored spec of sandbox " + id + " cannot be read: " + why,
+              "destroy the sandbox, or use the version of Isola that made it")
+          .sandbox(id)
+          .exception(e);
+    }
   }
 
   /** Returns the names of the secret variables of a stored spec. */

@@ -58,6 +58,11 @@ final class Gauges {
           tags,
           now -> healthy(now, provider));
     }
+    gauge(
+        "isola.sandboxes.quarantined",
+        "Sandboxes whose records cannot be read",
+        Tags.empty(),
+        Levels::quarantined);
     pool();
     admission();
   }
@@ -98,12 +103,16 @@ final class Gauges {
         "isola.admission.memory." + what + ".bytes",
         words,
         Tags.empty(),
-        now -> (double) room.of(now).memoryMb() * BYTES_PER_MB);
+        now -> limited(room.of(now).memoryMb()) * BYTES_PER_MB);
     gauge(
         "isola.admission.cpu." + what,
         words,
         Tags.empty(),
-        now -> (double) room.of(now).milliCpu() / 1000);
+        now -> limited(room.of(now).milliCpu()) / 1000);
+  }
+
+  private static double limited(long amount) {
+    return amount >= Resources.UNLIMITED ? Double.POSITIVE_INFINITY : amount;
   }
 
   private static double sandboxes(Levels now, String provider, SandboxState state) {

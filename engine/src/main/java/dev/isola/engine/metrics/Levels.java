@@ -14,6 +14,7 @@ import java.util.Map;
  * @param sandboxes how many there are
  * @param poolSize how many are to be ready
  * @param used by the sandboxes of each provider, when they were last looked at
+ * @param quarantined the sandboxes whose records cannot be read
  */
 public record Levels(
     List<StateCount> sandboxes,
@@ -21,7 +22,8 @@ public record Levels(
     int poolSize,
     WarmPool.Tally pool,
     List<Standing> standings,
-    Map<String, Used> used) {
+    Map<String, Used> used,
+    int quarantined) {
   public Levels {
     sandboxes = List.copyOf(sandboxes);
     standings = List.copyOf(standings);

@@ -14,7 +14,6 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.PoolClaim;
@@ -25,9 +24,12 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -45,6 +47,7 @@ public final class WarmPool implements Warm {
   private static final String NO_POOL = "no pool for this spec";
   private static final String OTHER_PROVIDER = "provider mismatch";
   private static final String EMPTY = "pool empty";
+  private static final String ANY_PROVIDER = "*";
 
   /** Why somebody may find no warm one; nothing else is counted. */
   public static final List<String> REASONS = List.of(NO_POOL, OTHER_PROVIDER, EMPTY);
@@ -159,8 +162,8 @@ public final class WarmPool implements Warm {
         again.set(false);
         drain();
         wanted.forEach(this::fill);
-      } catch (SandboxException e) {
-        log.warning("the warm pool cannot be looked at: " + e.fault().what());
+      } catch (RuntimeException e) {
+        log.warning("the warm pool cannot be looked at: " + e.getMessage());
       } finally {
         filling.unlock();
       }
@@ -178,27 +181,53 @@ public final class WarmPool implements Warm {
     }
   }
 
+  /** Makes what is missing of an entry, at the provider that a request would get now. */
   private void fill(PoolEntry entry) {
     try {
+      Optional<String> provider = providerFor(entry);
+      if (provider.isEmpty()) {
+        return;
+      }
       String hash = SpecText.hash(entry.spec());
-      for (int have = pooled(hash).size(); have < entry.size() && !closed; have++) {
+      long have =
+          pooled(hash).stream().filter(one -> one.provider().equals(provider.get())).count();
+      for (; have < entry.size() && !closed; have++) {
         Failpoint.POOL_MAKING.reach();
-        creator.createPooled(
-            Order.of(
-                Request.of(
-                    SpecText.withId(entry.spec(), SandboxId.random(RANDOM)), entry.provider())));
+        creator.createPooled(order(entry));
         Failpoint.POOL_MADE.reach();
       }
-    } catch (SandboxException e) {
-      log.warning("the warm pool cannot be filled: " + e.fault().what());
+    } catch (RuntimeException e) {
+      log.warning("the warm pool cannot be filled: " + e.getMessage());
     }
   }
 
-  /** A spec that changed leaves sandboxes nobody will ever ask for. */
+  private static Order order(PoolEntry entry) {
+    return Order.of(
+        Request.of(SpecText.withId(entry.spec(), SandboxId.random(RANDOM)), entry.provider()));
+  }
+
+  /** Returns who would make a sandbox of an entry now; empty when no provider may. */
+  private Optional<String> providerFor(PoolEntry entry) {
+    return creator.providerFor(order(entry));
+  }
+
+  /**
+   * Ends the sandboxes that no request gets any more: their spec is not configured now, or another
+   * provider would be chosen for it.
+   */
   private void drain() {
-    List<String> hashes = wanted.stream().map(one -> SpecText.hash(one.spec())).toList();
+    Map<String, Set<String>> providers = new HashMap<>();
+    for (PoolEntry entry : wanted) {
+      Set<String> of =
+          providers.computeIfAbsent(SpecText.hash(entry.spec()), any -> new HashSet<>());
+      // Where no provider may for now, those that are ready stay.
+      providerFor(entry).ifPresentOrElse(of::add, () -> of.add(ANY_PROVIDER));
+    }
     for (SandboxEntry entry : pooled()) {
-      if (!hashes.contains(entry.specHash()) && entry.state() == SandboxState.RUNNING) {
+      Set<String> matching = providers.getOrDefault(entry.specHash(), Set.of());
+      if (entry.state() == SandboxState.RUNNING
+          && !matching.contains(entry.provider())
+          && !matching.contains(ANY_PROVIDER)) {
         try {
           Failpoint.POOL_UNWANTED.reach();
           // Somebody may have been given it since.
@@ -207,8 +236,8 @@ public final class WarmPool implements Warm {
               SandboxEntry::pooled,
               Destroy.FORCE,
               "the warm pool does not want it any more");
-        } catch (SandboxException e) {
-          log.warning("sandbox " + entry.id() + " stays in the pool: " + e.fault().what());
+        } catch (RuntimeException e) {
+          log.warning("sandbox " + entry.id() + " stays in the pool: " + e.getMessage());
         }
       }
     }

@@ -5,6 +5,7 @@ import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Living;
+import dev.isola.engine.lifecycle.Quarantine;
 import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.registry.Registry;
@@ -28,6 +29,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /**
  * Looks at what is written down and what there is, and does what it takes to make them the same.
@@ -41,6 +46,7 @@ public final class Reconciler {
   private final Ender ender;
   private final Living living;
   private final SandboxLeases leases;
+  private final Quarantine quarantine;
   private final Log log;
 
   public Reconciler(
@@ -50,6 +56,7 @@ public final class Reconciler {
       Ender ender,
       Living living,
       SandboxLeases leases,
+      Quarantine quarantine,
       Log log) {
     this.ledger = ledger;
     this.registry = registry;
@@ -57,17 +64,19 @@ public final class Reconciler {
     this.ender = ender;
     this.living = living;
     this.leases = leases;
+    this.quarantine = quarantine;
     this.log = log;
   }
 
   /** Looks once, and returns what it did about it. */
   public List<Step> reconcile() {
-    List<SandboxEntry> before = open();
+    List<SandboxEntry> before = readable(open());
     Failpoint.RECONCILE_READ.reach();
     Map<String, List<Sighting>> seen = inventories();
     Failpoint.RECONCILE_SEEN.reach();
     Map<SandboxId, String> after = new HashMap<>();
     open().forEach(entry -> after.put(entry.id(), entry.provider()));
+    quarantine.keep(after.keySet());
     List<Step> steps =
         Reconciliation.plan(
             new Situation(before, seen, after, making(before, seen), leased(seen, after)));
@@ -122,16 +131,33 @@ public final class Reconciler {
     return all;
   }
 
+  /** Nothing is done about a record that cannot be read; it stays known by its id. */
+  private List<SandboxEntry> readable(List<SandboxEntry> entries) {
+    return entries.stream().filter(entry -> !quarantine.holds(entry)).toList();
+  }
+
+  /** Asks all at once: one that hangs costs the time of one. */
   private Map<String, List<Sighting>> inventories() {
-    Map<String, List<Sighting>> seen = new HashMap<>();
-    for (Map.Entry<String, Provider> provider : registry.providers().entrySet()) {
-      try {
-        seen.put(provider.getKey(), provider.getValue().inventory());
-      } catch (SandboxException e) {
-        log.warning("what " + provider.getKey() + " has is not known: " + e.fault().what());
-      }
+    Map<String, List<Sighting>> seen = new ConcurrentHashMap<>();
+    try (ExecutorService askers =
+        Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("isola-inventory-", 0).factory())) {
+      registry
+          .providers()
+          .forEach(
+              (name, provider) -> {
+                Future<?> _ = askers.submit(() -> inventory(name, provider, seen));
+              });
     }
     return seen;
+  }
+
+  private void inventory(String name, Provider provider, Map<String, List<Sighting>> seen) {
+    try {
+      seen.put(name, provider.inventory());
+    } catch (SandboxException e) {
+      log.warning("what " + name + " has is not known: " + e.fault().what());
+    }
   }
 
   private Set<SandboxId> making(List<SandboxEntry> entries, Map<String, List<Sighting>> seen) {
@@ -147,6 +173,8 @@ public final class Reconciler {
       take(step);
     } catch (SandboxException e) {
       log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e.fault().what());
+    } catch (RuntimeException e) { // one step that fails badly does not keep the others from it
+      log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e);
     }
   }
 

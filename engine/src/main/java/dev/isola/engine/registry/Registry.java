@@ -94,10 +94,11 @@ public final class Registry implements AutoCloseable {
       return;
     }
     try {
-      providers.put(name, factory.create(settings.config(), contexts.apply(name)));
+      Provider provider = factory.create(settings.config(), contexts.apply(name));
+      providers.put(name, new GuardedProvider(name, provider));
     } catch (SandboxException e) {
       leaveOut(name, "could not be made: " + e.fault().what(), e.fault().remedy(), clock);
-    } catch (RuntimeException | LinkageError e) {
+    } catch (RuntimeException | Error e) {
       leaveOut(name, "could not be made: " + e, "check its settings, or turn it off", clock);
     }
   }

@@ -131,6 +131,9 @@ public final class Selector {
   /** Says what speaks against it whether it was named or not. */
   private Optional<Rejection> unfit(Request request, Standing standing) {
     String name = standing.name();
+    if (request.spec().gpus() > 0) { // whoever is healthy again later does not have them either
+      return no(name, Ground.UNSUPPORTED, "does not support GPUs", "");
+    }
     if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
       return no(name, Ground.UNHEALTHY, reason, fix);
     }

@@ -4,8 +4,8 @@ import dev.isola.engine.Log;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.ForkOrigin;
-import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.Secrets;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.Request;
@@ -22,6 +22,7 @@ import dev.isola.spi.spec.SpecDocument;
 import dev.isola.store.SandboxEntry;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -228,14 +229,17 @@ public record Forks(
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
     NOT_AGAIN.forEach(document::remove);
     image.ifPresent(name -> document.put("image", name));
+    if (document.get("tags") instanceof Map<?, ?> tags) { // an earlier version took any name
+      Map<?, ?> allowed = new LinkedHashMap<>(tags);
+      allowed.keySet().removeIf(name -> ReservedTags.contains(String.valueOf(name)));
+      document.put("tags", allowed);
+    }
     SandboxSpec fresh =
         SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM)).toBuilder()
             .secretEnv(secretEnv)
             .build();
-    Map<String, String> labels = new TreeMap<>(source.labels());
-    labels.remove(Images.STANDS_ON);
     return Order.of(Request.of(fresh, source.provider()).strict())
         .withTenant(source.tenant())
-        .withLabels(labels);
+        .withLabels(source.labels());
   }
 }

@@ -3,7 +3,6 @@ package dev.isola.engine.snapshot;
 import dev.isola.engine.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.Book;
-import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.SpecText;
@@ -182,10 +181,9 @@ public final class Snapshots {
 
   /** What a restored sandbox stands on: what the snapshot it came from stood on. */
   Optional<String> standsOn(SandboxEntry entry) {
-    String known = entry.labels().get(Images.STANDS_ON);
-    return known == null
+    return entry.baseImage().isEmpty()
         ? new SnapshotImages(store, measured).base(SpecText.read(entry.spec(), entry.id())).image()
-        : Optional.of(known).filter(image -> !image.equals(Images.NOTHING_ELSE));
+        : entry.baseImage().filter(image -> !image.isEmpty());
   }
 
   private void remember(SandboxId id, Snapshot made, Photographer.Result result) {

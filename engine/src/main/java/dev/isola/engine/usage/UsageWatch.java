@@ -10,7 +10,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.UsageReporting.Usage;
-import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.store.NewEvent;
 import dev.isola.store.SandboxEntry;
@@ -109,9 +108,9 @@ public final class UsageWatch {
       judge(entry.get(), usage);
       return Optional.of(
           new Seen(entry.get().provider(), new Used(usage.memoryBytes(), usage.processes())));
-    } catch (SandboxException e) {
-      // It may have ended this moment; if not, whoever uses it will find out.
-      log.info("sandbox " + sandbox.id() + " does not tell what it uses: " + e.fault().what());
+    } catch (RuntimeException e) {
+      // It may have ended this moment; if not, its next user finds out.
+      log.info("sandbox " + sandbox.id() + " does not tell what it uses: " + e.getMessage());
       return Optional.empty();
     }
   }

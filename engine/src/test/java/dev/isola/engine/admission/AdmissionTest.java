@@ -49,8 +49,8 @@ class AdmissionTest {
       assertThatThrownBy(() -> admission.admit(Resources.of(1, 512)))
           .isInstanceOf(LimitExceeded.class)
           .hasMessageContainingAll(
-              "asks for 512 MB and 1 cpu",
-              "1024 MB and 0.5 cpu of 2048 MB and 2 cpu are free",
+              "asks for 1 cpu, and 0.5 of 2 cpu that may be promised (admission.cpu) are free",
+              "waited 0 s",
               "destroy a sandbox, ask for less, try later");
       assertThat(admission.usage().waiting()).isZero();
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class LineTest {
   private static final Resources ROOM = Resources.of(4, 4096);
-  private final Line line = new Line(ROOM);
+  private final Line line = new Line(ROOM, Headroom.UNCHECKED);
 
   private Line.Ticket join(double cpu, long memoryMb) {
     return line.join(Resources.of(cpu, memoryMb), Instant.MAX);

@@ -76,7 +76,10 @@ class ConfigTest {
     Config config = config();
     assertThat(config.policy()).isEqualTo(Policy.DEFAULT);
     assertThat(config.rhythm()).isEqualTo(Rhythm.DEFAULT);
-    assertThat(config.capacity()).isEqualTo(Resources.of(16, 8192));
+    assertThat(config.capacity())
+        .as("limits are not added up")
+        .isEqualTo(new Resources(Resources.UNLIMITED, Resources.UNLIMITED));
+    assertThat(config.headroom().overcommit()).isEqualTo(4);
     assertThat(config.get(Keys.SHUTDOWN)).isEqualTo(Shutdown.LEAVE);
     assertThat(config.get(Keys.STORE_URL)).isEmpty();
     assertThat(config.get(Keys.DATA)).isEqualTo(Path.of("/var/lib/isola"));
@@ -214,7 +217,8 @@ class ConfigTest {
         .containsExactly(
             at + "2: deploymentmode is not a key, did you mean 'deployment_mode'?",
             at
-                + "3: floor must be process, container, kernel or vm: process-ish, did you mean 'process'?",
+                + "3: floor must be process, container, kernel or vm: process-ish, did you mean"
+                + " 'process'?",
             at + "4: allow_process must be true or false: maybe",
             at + "6: health.interval must be from 1s to 1h: 10ms",
             at + "7: health.intervall is not a key, did you mean 'interval'?",
@@ -235,9 +239,9 @@ class ConfigTest {
             at + "28: pool[0].spec.imag is not a field, did you mean 'image'?",
             at + "30: pool[1].size is missing",
             "environment ISOLA_SHUTDOWN: shutdown must be drain or leave: now",
-            "environment ISOLA_PROVIDERS_NOBODY_KEY: providers names no provider; known: bubblewrap,"
-                + " crun, docker, docker-gvisor, e2b, firecracker, gvisor, kata, memory, microvmctl,"
-                + " podman, proot, runc, subprocess",
+            "environment ISOLA_PROVIDERS_NOBODY_KEY: providers names no provider; known:"
+                + " bubblewrap, crun, docker, docker-gvisor, e2b, firecracker, gvisor, kata,"
+                + " memory, microvmctl, podman, proot, runc, subprocess",
             "flag --set flor: flor is not a key, did you mean 'floor'?",
             "flag --set pool: pool stands in the file only",
             at + "1: provider names no provider: gvisr, did you mean 'gvisor'?");

@@ -7,9 +7,12 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.store.SandboxEntry;
+import dev.isola.store.Suspension;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -114,8 +117,9 @@ class ReconciliationTest {
   void oneThatIsKeptElsewhereIsNotMissed() {
     SandboxEntry kept =
         entry(SandboxState.STOPPED).toBuilder()
-            .label("isola.rests-after-ms", "1000")
-            .label("isola.rests-in", "s1")
+            .suspension(
+                new Suspension(
+                    Suspension.Reason.IDLE, Optional.of(Duration.ofSeconds(1)), Optional.of("s1")))
             .build();
     assertThat(plan(List.of(kept), Map.of("p", List.of()), Set.of())).isEmpty();
     assertThat(plan(List.of(kept), Map.of("p", List.of(sighting(SandboxState.RUNNING))), Set.of()))

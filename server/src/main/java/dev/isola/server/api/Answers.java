@@ -41,6 +41,10 @@ final class Answers {
     entry.idleTimeout().ifPresent(time -> json.put("idleTimeoutSeconds", time.toSeconds()));
     entry.cause().ifPresent(cause -> json.put("cause", cause));
     json.put("tags", entry.labels());
+    if (entry.damage().isPresent()) {
+      json.put("spec", Map.of()); // the cause says that it cannot be read
+      return json;
+    }
     Map<String, Object> spec = spec(SpecText.read(entry.spec(), entry.id()));
     List<String> secret = SpecText.secretNames(entry.spec());
     if (!secret.isEmpty()) {

@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.engine.Standing;
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.Resources;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.server.Serving;
 import dev.isola.server.route.Exchange;
@@ -98,7 +99,11 @@ record ProviderRoutes(Serving serving) {
     Admission.Usage usage = parts.engine().promised();
     Map<String, Object> available = new LinkedHashMap<>();
     available.put("memoryMb", Math.max(0, usage.free().memoryMb()));
-    available.put("cpu", Math.max(0, usage.free().milliCpu()) / 1000.0);
+    available.put(
+        "cpu",
+        usage.capacity().milliCpu() == Resources.UNLIMITED
+            ? Runtime.getRuntime().availableProcessors()
+            : Math.max(0, usage.free().milliCpu()) / 1000.0);
     exchange.json(
         200,
         Map.of(

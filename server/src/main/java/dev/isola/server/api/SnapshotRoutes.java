@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
@@ -208,6 +209,7 @@ record SnapshotRoutes(Serving serving) {
     if (body.get("tags") instanceof Map<?, ?> given) {
       given.forEach((name, value) -> tags.put(String.valueOf(name), String.valueOf(value)));
     }
+    ReservedTags.refuse(tags);
     SnapshotOrder order =
         new SnapshotOrder(
             tags,

@@ -59,7 +59,7 @@ record ListRoutes(Serving serving, Described described) {
     exchange.json(
         200,
         page.entries().stream()
-            .filter(one -> !Marks.isOurOwn(one))
+            .filter(one -> !Marks.isOurOwn(one) && one.damage().isEmpty())
             .map(described::listed)
             .toList());
   }

@@ -53,7 +53,8 @@ public record Problem(
           "PERMISSION_DENIED",
           "COMMAND_NOT_FOUND",
           "COMMAND_NOT_EXECUTABLE",
-          "USER_NOT_FOUND" ->
+          "USER_NOT_FOUND",
+          "INIT_FAILED" ->
           new InvalidRequest(this, cause);
       case "UNAUTHENTICATED" -> new Unauthenticated(this, cause);
       case "FORBIDDEN" -> new Forbidden(this, cause);

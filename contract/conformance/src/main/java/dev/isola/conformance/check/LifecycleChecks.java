@@ -14,8 +14,6 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Renewing;
-import dev.isola.spi.error.DeadlineExceeded;
-import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.NotFound;
@@ -227,25 +225,6 @@ public final class LifecycleChecks {
                     .init(Command.shell("cat seed > made; echo $EXTRA >> made")));
     Expect.equal(
         "from seedand env\n", sandbox.files().readText("made", UTF_8, 100), "what init made");
-  }
-
-  @Check("S1")
-  public void failingInitFailsCreateAndLeavesNothing(Subject s) {
-    SandboxSpec spec = s.spec().init(Command.shell("echo broken tools >&2; exit 3")).build();
-    SandboxException e =
-        Expect.thrown("create", () -> s.provider().create(spec), ErrorCode.SPAWN_FAILED);
-    Expect.contains(String.valueOf(e.getMessage()), "broken tools", "the message");
-    expectNothingLeft(s, spec.id());
-  }
-
-  @Check("S1")
-  public void startupTimeoutIncludesInit(Subject s) throws InterruptedException {
-    SandboxSpec spec =
-        s.spec().init(Command.argv("sleep", "1000")).startupTimeout(Duration.ofSeconds(2)).build();
-    Together.start(
-            () -> Expect.thrown("create", () -> s.provider().create(spec), DeadlineExceeded.class))
-        .within(Duration.ofSeconds(40), "create gives up after its startup timeout");
-    expectNothingLeft(s, spec.id());
   }
 
   @Check("S1")

@@ -17,6 +17,7 @@ public enum ErrorCode {
   COMMAND_NOT_FOUND(Kind.INVALID_REQUEST),
   COMMAND_NOT_EXECUTABLE(Kind.INVALID_REQUEST),
   USER_NOT_FOUND(Kind.INVALID_REQUEST),
+  INIT_FAILED(Kind.INVALID_REQUEST),
   UNAUTHENTICATED(Kind.UNAUTHENTICATED),
   FORBIDDEN(Kind.FORBIDDEN),
   SANDBOX_NOT_FOUND(Kind.NOT_FOUND),
@@ -85,8 +86,15 @@ public enum ErrorCode {
     return kind.category;
   }
 
-  /** Returns the HTTP status: 507 for a full disk, otherwise that of the exception's type. */
+  /**
+   * Returns the HTTP status: 507 for a full disk, 422 for a failed init command, otherwise that of
+   * the exception's type.
+   */
   public int status() {
-    return this == DISK_FULL ? 507 : kind.status;
+    return switch (this) {
+      case DISK_FULL -> 507;
+      case INIT_FAILED -> 422;
+      default -> kind.status;
+    };
   }
 }

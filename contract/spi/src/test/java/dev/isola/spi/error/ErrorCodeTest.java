@@ -28,6 +28,7 @@ class ErrorCodeTest {
       COMMAND_NOT_FOUND       InvalidRequest       CALLER    400
       COMMAND_NOT_EXECUTABLE  InvalidRequest       CALLER    400
       USER_NOT_FOUND          InvalidRequest       CALLER    400
+      INIT_FAILED             InvalidRequest       CALLER    422
       UNAUTHENTICATED         Unauthenticated      CALLER    401
       FORBIDDEN               Forbidden            CALLER    403
       SANDBOX_NOT_FOUND       NotFound             CALLER    404

@@ -1,17 +1,16 @@
 package dev.isola.provider.e2b;
 
 import dev.isola.provider.e2b.exec.Shell;
-import dev.isola.spi.Bytes;
+import dev.isola.provider.e2b.http.Faults;
+import dev.isola.spi.FirstSteps;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.exec.Command;
-import dev.isola.spi.exec.ExecResult;
-import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import java.io.ByteArrayInputStream;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +27,11 @@ record Creation(
     Function<Control.Opened, Function<Marks, E2bSandbox>> open) {
   private static final Duration ENDING = Duration.ofSeconds(20);
   private static final Duration LOOKING = Duration.ofMillis(200);
+
+  private static final Duration LISTED_AFTER = Duration.ofSeconds(1);
+
+  /** What E2B's own clients ask for when their caller says nothing; every sandbox of E2B ends. */
+  private static final Duration DEFAULT_TTL = Duration.ofMinutes(5);
 
   /** Makes the folders $1 and $2, and says who the sandbox's user is. */
   private static final String FOLDERS =
@@ -46,23 +50,12 @@ record Creation(
 
   E2bSandbox create(SandboxSpec spec, Marks marks) {
     long end = System.nanoTime() + spec.startupTimeout().toNanos();
-    Control.Opened opened = control.create(wanted(spec, marks), spec.startupTimeout());
+    Control.Opened opened = opened(spec, marks);
     E2bSandbox sandbox = open.apply(opened).apply(marks);
     try {
       greet(sandbox, spec, end);
       folders(sandbox, spec);
-      for (Map.Entry<String, Bytes> seed : spec.seedFiles().entrySet()) {
-        left(spec, end);
-        sandbox
-            .files()
-            .write(
-                seed.getKey(),
-                new ByteArrayInputStream(seed.getValue().toArray()),
-                WriteOptions.DEFAULT);
-      }
-      if (spec.init().isPresent()) {
-        init(sandbox, spec.init().get(), left(spec, end), spec);
-      }
+      FirstSteps.take(sandbox, spec, () -> left(spec, end));
       return sandbox;
     } catch (RuntimeException e) {
       end(sandbox, e);
@@ -70,10 +63,51 @@ record Creation(
     }
   }
 
+  /**
+   * Asks for a sandbox. When E2B answers with an error of its own it may have made one: E2B is
+   * asked for a sandbox with this one's metadata: it is taken when there is one, and otherwise none
+   * was made, so that another provider may be tried.
+   */
+  private Control.Opened opened(SandboxSpec spec, Marks marks) {
+    try {
+      return control.create(wanted(spec, marks), spec.startupTimeout());
+    } catch (OutcomeUnknown e) {
+      if (!e.context().containsKey(Faults.STATUS)) {
+        throw e; // without an answer E2B may still be about to make it
+      }
+      return made(spec.id(), e)
+          .orElseThrow(
+              () ->
+                  Fault.of(
+                          ErrorCode.PROVIDER_UNAVAILABLE,
+                          e.fault().what() + "; E2B lists no such sandbox",
+                          "try again later")
+                      .sandbox(spec.id())
+                      .exception(e));
+    }
+  }
+
+  /** Looks twice: a sandbox may be listed a moment after it was made. */
+  private Optional<Control.Opened> made(SandboxId id, OutcomeUnknown unknown) {
+    try {
+      for (int look = 0; look < 2; look++) {
+        List<Control.Found> found = control.list(Marks.query(instance, id));
+        if (!found.isEmpty()) {
+          return control.open(found.getFirst().name());
+        }
+        LockSupport.parkNanos(LISTED_AFTER.toNanos());
+      }
+      return Optional.empty();
+    } catch (SandboxException e) {
+      unknown.addSuppressed(e);
+      throw unknown;
+    }
+  }
+
   private Map<String, Object> wanted(SandboxSpec spec, Marks marks) {
     Map<String, Object> wanted = new LinkedHashMap<>();
     wanted.put("templateID", spec.image().orElse(settings.template()));
-    wanted.put("timeout", Control.seconds(spec.ttl().orElseThrow()));
+    wanted.put("timeout", Control.seconds(spec.ttl().orElse(DEFAULT_TTL)));
     wanted.put("metadata", marks.metadata(instance));
     wanted.put("envVars", spec.environment());
     wanted.put(
@@ -105,22 +139,6 @@ record Creation(
               ErrorCode.SPAWN_FAILED,
               "the folder " + both[0] + " could not be made: " + byRoot.err().strip(),
               "use a template in which root may do that, or another workspaceMount")
-          .sandbox(sandbox.id())
-          .exception();
-    }
-  }
-
-  private static void init(E2bSandbox sandbox, Command init, Duration left, SandboxSpec spec) {
-    Duration own = init.timeout().filter(time -> time.compareTo(left) < 0).orElse(left);
-    ExecResult result = sandbox.run(init.withTimeout(own));
-    if (result.timedOut() && own.equals(left)) {
-      throw late(spec);
-    }
-    if (!result.succeeded()) {
-      throw Fault.of(
-              ErrorCode.SPAWN_FAILED,
-              "init ended with " + result.exitCode() + ": " + result.stderr().text().strip(),
-              "correct the init command of the spec")
           .sandbox(sandbox.id())
           .exception();
     }

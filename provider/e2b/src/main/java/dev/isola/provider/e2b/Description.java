@@ -91,7 +91,6 @@ record Description(Settings settings) {
                     "network mode " + mode.name().toLowerCase(java.util.Locale.ROOT)));
     unless(spec.network().allowDomains().isEmpty(), "network.allowDomains");
     unless(spec.network().blockDomains().isEmpty(), "network.blockDomains");
-    unless(spec.ttl().isPresent(), "sandboxes without an end: give a ttl");
     info().refuseUnmet(spec);
   }
 

@@ -12,6 +12,7 @@ import dev.isola.spi.ProviderContext;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
@@ -123,11 +124,55 @@ class BrokenCloudTest {
   @Test
   void anErrorOfTheServersLeavesTheOutcomeOpenWhereItMatters() {
     server.next("POST /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
-    assertThat(createFails().code()).isEqualTo(ErrorCode.OUTCOME_UNKNOWN);
+    server.next("GET /v2", FakeE2b.answers(200, "[]"));
+    server.next("GET /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
+    assertThat(createFails().code())
+        .as("whether it was made cannot be found out")
+        .isEqualTo(ErrorCode.OUTCOME_UNKNOWN);
     server.next("GET /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
     assertThat(failure(() -> provider.inventory()).code())
         .isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
     assertThat(server.count("POST /v2/sandboxes")).isEqualTo(1);
+  }
+
+  @Test
+  void afterAnErrorOfTheServersASandboxThatIsNotListedWasNotMade() {
+    server.next("POST /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
+    SandboxException e = createFails();
+    assertThat(e.code())
+        .as("another provider may be tried")
+        .isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
+    assertThat(e.getMessage()).contains("500 oh", "lists no such sandbox");
+    assertThat(server.count("POST /v2/sandboxes")).isEqualTo(1);
+  }
+
+  @Test
+  void afterAnErrorOfTheServersASandboxThatIsListedIsTaken() {
+    server.next("POST /v2", FakeE2b.doesAndAnswers(500, "{\"message\":\"oh\"}"));
+    assertThat(sandbox().id()).isEqualTo(ID);
+    assertThat(server.count("POST /v2/sandboxes")).isEqualTo(1);
+    assertThat(provider.inventory()).extracting(Sighting::id).containsExactly(ID);
+  }
+
+  @Test
+  void anAccountWithoutCreditIsAMatterOfResources() {
+    server.next("POST /v2", FakeE2b.answers(402, "{\"message\":\"pay first\"}"));
+    SandboxException e = createFails();
+    assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_LIMIT);
+    assertThat(e.category()).isEqualTo(Category.RESOURCE);
+  }
+
+  @Test
+  void aSandboxWithoutATtlGetsTheDefaultOfE2b() {
+    server.next("POST /process", FakeE2b.streams(STARTED, ENDED, ""));
+    provider.create(SandboxSpec.builder(ID).build());
+    assertThat(
+            server.requests.stream()
+                .filter(request -> request.line().startsWith("POST /v2/sandboxes"))
+                .findFirst()
+                .orElseThrow()
+                .text())
+        .contains("\"timeout\":300");
   }
 
   @Test

@@ -65,6 +65,14 @@ final class FakeE2b implements AutoCloseable {
     plans.add(new Planned(line, trick));
   }
 
+  /** Does what is asked for, and answers as if it had not. */
+  static Trick doesAndAnswers(int status, String body) {
+    return (server, request, socket) -> {
+      String[] _ = server.usual(request);
+      send(socket, status, "application/json", body);
+    };
+  }
+
   long count(String line) {
     return requests.stream().filter(one -> one.line().startsWith(line)).count();
   }

@@ -11,6 +11,8 @@ import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.Comparator;
@@ -82,7 +84,9 @@ final class MemoryProvider implements Provider {
       FirstSteps.take(made, spec, spec::startupTimeout);
     } catch (RuntimeException e) {
       made.end("it could not be made");
-      throw e;
+      throw faults.has(PlantedFault.INIT_FAILURE_IS_THE_PROVIDERS)
+          ? Fault.of(ErrorCode.SPAWN_FAILED, "the init command failed", "try again").exception(e)
+          : e;
     }
     world.sandboxes().put(spec.id(), made);
     own.put(spec.id(), made);

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What went wrong between here and the other side, in the words of the contract. */
 public final class Faults {
+  /** In the context of an error that is an answer: its HTTP status. */
+  public static final String STATUS = "status";
+
   private static final int LONGEST = 300;
 
   private Faults() {}
@@ -50,6 +53,13 @@ public final class Faults {
                   call.what() + ": " + host(call) + " refuses the key",
                   "set E2B_API_KEY, or the provider's setting api_key, to one that is valid")
               .exception();
+      case 402 ->
+          Fault.of(
+                  ErrorCode.RESOURCE_LIMIT,
+                  what,
+                  "the E2B account has no credit left; see its billing page, or use another"
+                      + " provider")
+              .exception();
       case 404 -> Fault.of(ErrorCode.SANDBOX_NOT_FOUND, what, "list the sandboxes").exception();
       case 409 -> Fault.of(ErrorCode.CONFLICT, what, "look at the sandbox's state").exception();
       case 429 -> limited(what, answer);
@@ -60,7 +70,14 @@ public final class Faults {
         if (answer.status() >= 400 && answer.status() < 500) {
           yield Fault.of(ErrorCode.INVALID_REQUEST, what, "correct the request").exception();
         }
-        yield call.harmless() ? unavailable(what) : unknown(what, null);
+        yield call.harmless()
+            ? unavailable(what)
+            : Fault.of(
+                    ErrorCode.OUTCOME_UNKNOWN,
+                    what,
+                    "it may have happened; look before you ask again")
+                .with(STATUS, Integer.toString(answer.status()))
+                .exception();
       }
     };
   }

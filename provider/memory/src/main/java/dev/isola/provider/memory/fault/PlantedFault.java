@@ -45,6 +45,8 @@ public enum PlantedFault {
   FORKS_SEE_LATER_WRITES("Forking"),
   /** A call on a destroyed sandbox fails with whatever exception is at hand. */
   FOREIGN_EXCEPTION("Errors"),
+  /** A failing init command is taken for a failure of the provider. */
+  INIT_FAILURE_IS_THE_PROVIDERS("Failures"),
   /** A wall is declared, and what cannot be simulated runs on the host without any. */
   FALLS_THROUGH_TO_THE_HOST("Escape"),
   /** A shell text that starts with a dash is taken for an option. */

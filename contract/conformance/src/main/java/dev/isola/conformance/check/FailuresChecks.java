@@ -1,0 +1,172 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.Category;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Map;
+
+/** Checks that a failure is attributed to its cause, in bounded time, with nothing left behind. */
+public final class FailuresChecks {
+  /** What an error may carry of the output of a command, with the note about what is omitted. */
+  private static final int MOST_OUTPUT = 10_000;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static SandboxException initFailure(Subject s, SandboxSpec spec) {
+    SandboxException e =
+        Expect.thrown("create", () -> s.provider().create(spec), ErrorCode.INIT_FAILED);
+    Expect.equal(Category.CALLER, e.category(), "whose failure it is");
+    Expect.that(!e.fault().remedy().isBlank(), "the error says what to do");
+    expectNothingLeft(s.provider(), spec.id());
+    return e;
+  }
+
+  private static void expectNothingLeft(Provider provider, SandboxId id) {
+    Expect.that(
+        provider.inventory().stream().noneMatch(seen -> seen.id().equals(id)),
+        "the inventory does not list " + id);
+    Expect.that(provider.attach(id).isEmpty(), "there is no sandbox " + id + " to attach to");
+  }
+
+  @Check("S1")
+  public void failingInitIsTheCallersWithExitCodeAndOutput(Subject s) {
+    SandboxSpec spec =
+        s.spec().init(Command.shell("echo one; echo broken tools >&2; exit 3")).build();
+    Map<String, String> context = initFailure(s, spec).context();
+    Expect.equal("3", context.get("exitCode"), "the exit code");
+    Expect.equal("one\n", context.get("stdout"), "its standard output");
+    Expect.equal("broken tools\n", context.get("stderr"), "its standard error");
+  }
+
+  @Check("S1")
+  public void outputOfAFailingInitIsNotInTheSentence(Subject s) {
+    SandboxSpec spec = s.spec().init(Command.shell("echo hunter2 >&2; exit 3")).build();
+    SandboxException e = initFailure(s, spec);
+    Expect.that(
+        !e.fault().what().contains("hunter2"),
+        "what may be secret is not in the sentence that is stored: " + e.fault().what());
+    Expect.contains(e.fault().what(), "3", "the sentence");
+  }
+
+  @Check("S1")
+  public void outputOfAFailingInitIsBounded(Subject s) {
+    SandboxSpec spec =
+        s.spec()
+            .init(
+                Command.shell(
+                    "i=0; while [ $i -lt 4000 ]; do echo 0123456789; echo 0123456789 >&2;"
+                        + " i=$((i+1)); done; echo the end; exit 4"))
+            .build();
+    SandboxException e = initFailure(s, spec);
+    for (String channel : new String[] {"stdout", "stderr"}) {
+      int size = e.context().getOrDefault(channel, "").length();
+      Expect.that(size > 0 && size <= MOST_OUTPUT, channel + " is there and bounded: " + size);
+    }
+    Expect.contains(e.context().getOrDefault("stdout", ""), "the end", "the last of its output");
+  }
+
+  @Check("S1")
+  public void initThatCannotBeStartedIsTheCallers(Subject s) {
+    initFailure(s, s.spec().init(Command.argv("/no/such/program")).build());
+  }
+
+  @Check("S1")
+  public void startupTimeoutIncludesInit(Subject s) throws InterruptedException {
+    SandboxSpec spec =
+        s.spec().init(Command.argv("sleep", "1000")).startupTimeout(Duration.ofSeconds(3)).build();
+    Together.start(() -> initFailure(s, spec))
+        .within(PATIENCE, "create gives up after its startup timeout");
+  }
+
+  @Check("S1")
+  public void initMayHaveATimeoutOfItsOwn(Subject s) throws InterruptedException {
+    SandboxSpec spec =
+        s.spec()
+            .init(Command.argv("sleep", "1000").withTimeout(Duration.ofMillis(500)))
+            .startupTimeout(Duration.ofMinutes(5))
+            .build();
+    SandboxException e =
+        Together.start(() -> initFailure(s, spec))
+            .within(PATIENCE, "create gives up after the timeout of the init command");
+    Expect.equal("true", e.context().get("timedOut"), "whether it timed out");
+  }
+
+  @Check("S7")
+  public void destroyWithATimeoutEndsInTimeAndCanBeRepeated(Subject s) throws InterruptedException {
+    Sandbox sandbox = s.sandbox();
+    sandbox.start(Command.shell("trap '' TERM INT HUP; while :; do sleep 1; done"));
+    Together.start(() -> destroy(s, sandbox.id(), new Destroy(false, Duration.ofMillis(1))))
+        .within(PATIENCE, "a destroy with a timeout of 1 ms returns or throws");
+    s.provider().destroy(sandbox.id(), new Destroy(true, Duration.ofSeconds(30)));
+    expectNothingLeft(s.provider(), sandbox.id());
+    s.provider().destroy(sandbox.id(), new Destroy(true, Duration.ofMillis(1)));
+  }
+
+  /** Either nothing is left, or the error says that time was short. */
+  private static SandboxId destroy(Subject s, SandboxId id, Destroy how) {
+    try {
+      s.provider().destroy(id, how);
+    } catch (SandboxException e) {
+      Expect.that(
+          e.category() == Category.RESOURCE || e.category() == Category.PROVIDER,
+          "a destroy that ran out of time is not the caller's mistake and no bug: " + e);
+      Expect.that(!e.fault().remedy().isBlank(), "the error says what to do: " + e);
+      return id;
+    }
+    expectNothingLeft(s.provider(), id);
+    return id;
+  }
+
+  /** A data folder beneath a file can never be made, by root neither. */
+  @Check("P8")
+  public void unhealthyProviderSaysWhyAndWhatToDo(Subject s) throws IOException {
+    Path file = Files.createTempFile("isola-check", ".file");
+    try {
+      ProviderUnderTest here = s.underTest();
+      Path unusable = file.resolve("data");
+      ProviderContext context =
+          new ProviderContext(here.instance(), unusable, InstantSource.system());
+      try (Provider provider = here.factory().create(here.config(), context)) {
+        judge(s, provider);
+      } catch (SandboxException refused) {
+        Expect.that(!refused.fault().what().isBlank(), "what is wrong is said: " + refused);
+        Expect.that(!refused.fault().remedy().isBlank(), "what to do is said: " + refused);
+      }
+    } finally {
+      Files.delete(file);
+    }
+  }
+
+  private static void judge(Subject s, Provider provider) {
+    SandboxSpec spec = s.spec().build();
+    switch (provider.health()) {
+      case Health.Unhealthy(String reason, String fix) -> {
+        Expect.that(!reason.isBlank(), "an unhealthy provider has a reason");
+        Expect.that(!fix.isBlank(), "an unhealthy provider has a fix: " + reason);
+      }
+      case Health.Healthy(String detail) -> {
+        // It does not need the folder, then, and a sandbox can be made.
+        provider.create(spec);
+        provider.destroy(spec.id(), Destroy.FORCE);
+        Expect.that(!detail.isBlank(), "a healthy provider says what was tried");
+      }
+    }
+  }
+}

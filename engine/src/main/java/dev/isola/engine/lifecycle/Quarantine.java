@@ -1,0 +1,95 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.Log;
+import dev.isola.engine.event.EventLog;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.NewEvent;
+import dev.isola.store.SandboxEntry;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The sandboxes whose records cannot be read. The engine leaves them as they are: they are not
+ * expired, suspended, attached to or removed as unknown, they are shown in state {@code error}, and
+ * an operator can destroy them. Each is reported once by an event, a line in the log and a metric.
+ */
+public final class Quarantine {
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private final EventLog events;
+  private final InstantSource clock;
+  private final Log log;
+  private final Set<SandboxId> held = ConcurrentHashMap.newKeySet();
+
+  public Quarantine(EventLog events, InstantSource clock, Log log) {
+    this.events = events;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /** Tells whether the record of a sandbox cannot be read, and reports that the first time. */
+  public boolean holds(SandboxEntry entry) {
+    Optional<String> why = reason(entry);
+    why.ifPresent(text -> report(entry.id(), text));
+    return why.isPresent();
+  }
+
+  /** Returns an entry as it is shown. */
+  public SandboxEntry shown(SandboxEntry entry) {
+    return reason(entry)
+        .map(
+            why ->
+                entry.toBuilder()
+                    .state(
+                        entry.state() == SandboxState.DESTROYED
+                            ? SandboxState.DESTROYED
+                            : SandboxState.ERROR)
+                    .cause(why)
+                    .damage(why)
+                    .build())
+        .orElse(entry);
+  }
+
+  /** Forgets those that are not among the open ones any more. */
+  public void keep(Collection<SandboxId> open) {
+    held.retainAll(Set.copyOf(open));
+  }
+
+  /** Returns how many there are. */
+  public int size() {
+    return held.size();
+  }
+
+  private static Optional<String> reason(SandboxEntry entry) {
+    if (entry.damage().isPresent()) {
+      return entry.damage();
+    }
+    try {
+      var _ = SpecText.read(entry.spec(), entry.id());
+      return Optional.empty();
+    } catch (SandboxException e) {
+      return Optional.of(e.fault().what());
+    }
+  }
+
+  private void report(SandboxId id, String why) {
+    if (!held.add(id)) {
+      return;
+    }
+    log.warning("sandbox " + id + " is quarantined: " + why + "; destroy it to remove it");
+    try {
+      events.append(
+          NewEvent.of(
+              id, "quarantine", JSON.writeValueAsString(Map.of("cause", why)), clock.instant()));
+    } catch (SandboxException e) {
+      held.remove(id); // reported the next time
+    }
+  }
+}

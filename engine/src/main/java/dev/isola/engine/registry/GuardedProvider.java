@@ -1,0 +1,94 @@
+package dev.isola.engine.registry;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A provider behind its {@link ProviderGuard}. The registry hands out no other, so that no caller
+ * in the engine can meet an exception that is not of the contract, or wait for ever.
+ */
+final class GuardedProvider implements Provider {
+  /** What a call may take beyond its own timeout, which the provider is to keep itself. */
+  private static final Duration GRACE = Duration.ofMinutes(1);
+
+  private final Provider provider;
+  private final ProviderGuard guard;
+  private final AtomicBoolean listing = new AtomicBoolean();
+
+  GuardedProvider(String name, Provider provider) {
+    this.provider = provider;
+    this.guard = new ProviderGuard(name);
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return guard.call("info", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::info);
+  }
+
+  @Override
+  public Health health() {
+    return guard.call("health", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::health);
+  }
+
+  /** After a create that does not end nothing is known, so that no other provider is tried. */
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    Duration most = spec.startupTimeout().multipliedBy(2).plus(GRACE);
+    return guard.call("create", most, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec));
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return guard.call("attach", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.attach(id));
+  }
+
+  /** Asked again and again: while one call hangs, no second one is started. */
+  @Override
+  public List<Sighting> inventory() {
+    if (!listing.compareAndSet(false, true)) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "provider " + guard.provider() + " has not answered an earlier inventory yet",
+              "see whether its backend hangs")
+          .with("provider", guard.provider())
+          .exception();
+    }
+    return guard.call(
+        "inventory",
+        GRACE,
+        ErrorCode.PROVIDER_UNAVAILABLE,
+        () -> {
+          try {
+            return provider.inventory();
+          } finally {
+            listing.set(false);
+          }
+        });
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {
+    guard.run(
+        "destroy",
+        how.timeout().plus(GRACE),
+        ErrorCode.DEADLINE_EXCEEDED,
+        () -> provider.destroy(id, how));
+  }
+
+  @Override
+  public void close() {
+    guard.run("close", GRACE, ErrorCode.DEADLINE_EXCEEDED, provider::close);
+  }
+}

@@ -1,0 +1,104 @@
+package dev.isola.engine.registry;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the calls of one provider. A call takes bounded time, and only {@link SandboxException}
+ * comes out: whatever else a provider throws, errors of the JVM and null included, is a breach of
+ * the contract and becomes {@code INTERNAL}. A call that does not end in time is interrupted and
+ * abandoned.
+ *
+ * @param provider the name, for messages
+ */
+public record ProviderGuard(String provider) {
+  /** How long an interrupted call has to clean up before it is abandoned. */
+  private static final Duration CLEAN_UP = Duration.ofSeconds(30);
+
+  private static final Duration ON_A_SANDBOX = Duration.ofMinutes(5);
+
+  /**
+   * Returns what the call returns.
+   *
+   * @param what the call, as the start of a sentence: {@code "create"}
+   * @param most how long it may take
+   * @param late the code of the error when it takes longer
+   */
+  public <T> T call(String what, Duration most, ErrorCode late, Supplier<@Nullable T> call) {
+    FutureTask<@Nullable T> task = new FutureTask<>(call::get);
+    Thread worker = Thread.ofVirtual().name("isola-provider-" + provider + "-" + what).start(task);
+    boolean interrupted = false;
+    long end = System.nanoTime() + most.toNanos();
+    try {
+      while (true) {
+        try {
+          T result = task.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+          if (result == null) {
+            throw breach(what, "it returned nothing", null);
+          }
+          return result;
+        } catch (InterruptedException e) {
+          interrupted = true;
+          worker.interrupt();
+          end = Math.min(end, System.nanoTime() + CLEAN_UP.toNanos());
+        } catch (TimeoutException e) {
+          worker.interrupt();
+          throw late(what, most, interrupted ? ErrorCode.CANCELLED : late);
+        }
+      }
+    } catch (ExecutionException e) {
+      Throwable cause = e.getCause();
+      throw cause instanceof SandboxException known
+          ? known
+          : breach(what, String.valueOf(cause), cause);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Runs a call on a sandbox of the provider, such as a pause, that returns nothing. */
+  public void run(String what, Runnable call) {
+    run(what, ON_A_SANDBOX, ErrorCode.DEADLINE_EXCEEDED, call);
+  }
+
+  /** Runs a call that returns nothing. */
+  public void run(String what, Duration most, ErrorCode late, Runnable call) {
+    boolean _ =
+        call(
+            what,
+            most,
+            late,
+            () -> {
+              call.run();
+              return true;
+            });
+  }
+
+  private SandboxException late(String what, Duration most, ErrorCode code) {
+    return Fault.of(
+            code,
+            what + " of provider " + provider + " did not end within " + most.toSeconds() + " s",
+            "see whether its backend hangs; what is left is removed when it answers again")
+        .with("provider", provider)
+        .exception();
+  }
+
+  private SandboxException breach(String what, String how, @Nullable Throwable cause) {
+    return Fault.of(
+            ErrorCode.INTERNAL,
+            what + " of provider " + provider + " failed in a way it must not: " + how,
+            "this is a bug of the provider; please report it")
+        .with("provider", provider)
+        .exception(cause);
+  }
+}
