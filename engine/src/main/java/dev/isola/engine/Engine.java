@@ -74,6 +74,8 @@ import java.util.List;
  */
 public final class Engine implements AutoCloseable {
   private static final Duration HOUR = Duration.ofHours(1);
+  /** Well within the time for which sandboxes list executions that have ended. */
+  private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 
   private final Ledger ledger;
   private final Admission admission;
@@ -189,6 +191,10 @@ public final class Engine implements AutoCloseable {
     Thread.ofVirtual()
         .name("isola-retention-first")
         .start(() -> engine.attempt("retention", retention::purge));
+    engine.every(
+        EXECUTIONS_INTERVAL,
+        "executions",
+        () -> engine.measured.executions().sweep(engine.living.all(), log));
     Thread.ofVirtual().name("isola-pool-fill").start(engine.pool::refill);
     return engine;
   }
