@@ -66,6 +66,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Providers as one service that can be trusted: it chooses who makes a sandbox, writes down what it
@@ -98,6 +99,8 @@ public final class Engine implements AutoCloseable {
   private final Log log;
   private final Shutdown shutdown;
   private final HostAccess hostAccess;
+  private final Readiness readiness;
+  private final Optional<Duration> defaultTtl;
   private final OpenedStore store;
   private final Secrets secrets;
   private final Snapshots snapshots;
@@ -116,6 +119,9 @@ public final class Engine implements AutoCloseable {
     this.log = log;
     this.shutdown = config.get(Keys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
+    this.readiness =
+        new Readiness(new Selector(config.policy()), config.get(Keys.PROVIDER), health::current);
+    this.defaultTtl = Optional.of(config.get(Keys.SANDBOX_TTL)).filter(Duration::isPositive);
     admission = new Admission(config.capacity(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
     events = new EventLog(ledger);
     book = new Book(ledger, events, clock);
@@ -241,6 +247,16 @@ public final class Engine implements AutoCloseable {
             && registry.providers().containsKey(name)
         ? name
         : Recorder.NOBODY;
+  }
+
+  /** Returns whether a sandbox could be made now, and by which provider. Does not wait. */
+  public Readiness readiness() {
+    return readiness;
+  }
+
+  /** Returns how long a sandbox lives whose client named no time; empty for no end. */
+  public Optional<Duration> defaultTtl() {
+    return defaultTtl;
   }
 
   /** Returns what is written down of a sandbox. */

@@ -64,7 +64,7 @@ public final class Reconciler {
   public List<Step> reconcile() {
     List<SandboxEntry> before = open();
     Failpoint.RECONCILE_READ.reach();
-    Map<String, List<Sighting>> seen = inventories();
+    Map<String, List<Sighting>> seen = inventories(before);
     Failpoint.RECONCILE_SEEN.reach();
     Map<SandboxId, String> after = new HashMap<>();
     open().forEach(entry -> after.put(entry.id(), entry.provider()));
@@ -122,13 +122,18 @@ public final class Reconciler {
     return all;
   }
 
-  private Map<String, List<Sighting>> inventories() {
+  /** Looks at every provider; one that cannot say is worth a warning where sandboxes are there. */
+  private Map<String, List<Sighting>> inventories(List<SandboxEntry> entries) {
+    Set<String> used = new HashSet<>();
+    entries.forEach(entry -> used.add(entry.provider()));
     Map<String, List<Sighting>> seen = new HashMap<>();
     for (Map.Entry<String, Provider> provider : registry.providers().entrySet()) {
       try {
         seen.put(provider.getKey(), provider.getValue().inventory());
       } catch (SandboxException e) {
-        log.warning("what " + provider.getKey() + " has is not known: " + e.fault().what());
+        if (used.contains(provider.getKey())) {
+          log.warning("what " + provider.getKey() + " has is not known: " + e.fault().what());
+        }
       }
     }
     return seen;
