@@ -54,7 +54,12 @@ record StartReport(Config config, Readiness readiness, ServeLog log) {
             .filter(name -> chosen.filter(one -> one.name().equals(name)).isEmpty())
             .toList();
     String also =
-        others.isEmpty() ? "" : "; " + String.join(", ", others) + (others.size() == 1 ? " is" : " are") + " here too";
+        others.isEmpty()
+            ? ""
+            : "; "
+                + String.join(", ", others)
+                + (others.size() == 1 ? " is" : " are")
+                + " here too";
     if (chosen.isPresent()) {
       log.info(
           "sandboxes are made by "

@@ -173,11 +173,9 @@ class ServeTest {
 
   @Test
   void onAllAddressesItSaysHowItIsReachedAndAnswersThere() throws Exception {
-    Process server =
-        start(Map.of("ISOLA_API_KEY", KEY), "--host", "0.0.0.0", "--port", "0");
+    Process server = start(Map.of("ISOLA_API_KEY", KEY), "--host", "0.0.0.0", "--port", "0");
     String line =
-        new BufferedReader(
-                new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))
+        new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))
             .readLine();
     Matcher form =
         Pattern.compile(
@@ -198,9 +196,7 @@ class ServeTest {
           .isEqualTo("HTTP/1.1 200 OK");
     }
     for (String url : urls) {
-      assertThat(
-              statusOf(
-                  Integer.parseInt(form.group(1)), url.substring("http://".length())))
+      assertThat(statusOf(Integer.parseInt(form.group(1)), url.substring("http://".length())))
           .as(url)
           .isEqualTo("HTTP/1.1 200 OK");
     }
@@ -233,8 +229,7 @@ class ServeTest {
   }
 
   @Test
-  void aStartSaysInOneLineWhatWasChosenAndWarnsOfNothingThatTheMachineNeverHad()
-      throws Exception {
+  void aStartSaysInOneLineWhatWasChosenAndWarnsOfNothingThatTheMachineNeverHad() throws Exception {
     String url = url(start(Map.of("ISOLA_API_KEY", KEY), "--port", "0"));
     ready(url);
     await().atMost(SOON).until(() -> Files.readString(err()).contains("isola doctor"));

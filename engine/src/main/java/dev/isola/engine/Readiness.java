@@ -18,10 +18,8 @@ import java.util.function.Supplier;
  * @param provider that the configuration names, or auto
  * @param standings how providers stand now, without waiting
  */
-public record Readiness(
-    Selector selector, String provider, Supplier<List<Standing>> standings) {
-  private static final SandboxSpec PLAIN =
-      SandboxSpec.builder(new SandboxId("readiness")).build();
+public record Readiness(Selector selector, String provider, Supplier<List<Standing>> standings) {
+  private static final SandboxSpec PLAIN = SandboxSpec.builder(new SandboxId("readiness")).build();
 
   public boolean isReady() {
     return chosen().isPresent();

@@ -154,8 +154,7 @@ class MetricsTest {
     try (EngineHouse house = new EngineHouse(folder, "")) {
       SandboxId id = house.engine.create(order(spec())).entry().id();
       house.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
-      assertThat(
-              house.engine.snapshots().create(id, SnapshotOrder.WORKSPACE).snapshot().runtime())
+      assertThat(house.engine.snapshots().create(id, SnapshotOrder.WORKSPACE).snapshot().runtime())
           .isEqualTo(version)
           .contains(".");
     }

@@ -105,9 +105,11 @@ record JettyExchange(
   @Override
   public void json(int status, Object answer) throws IOException {
     Disclosure disclosure = new Disclosure(key);
-    byte[] text = JsonText.of(disclosure.of(answer));
+    Object seen = disclosure.of(answer);
     visit.token |= disclosure.hasToken();
-    whole(response, status, "application/json", text);
+    JsonAnswer out = new JsonAnswer(response, status, "application/json");
+    JsonText.write(seen, out);
+    out.finish();
   }
 
   @Override

@@ -32,7 +32,11 @@ class PreviewLimitsTest {
   private final CountDownLatch letGo = new CountDownLatch(1);
   private final List<Client.Open> hanging = new ArrayList<>();
   private Site site;
+
+  @SuppressWarnings("NullAway.Init") // each test opens its own
   private ServerHouse house;
+
+  @SuppressWarnings("NullAway.Init")
   private String id;
 
   @BeforeEach
@@ -182,8 +186,7 @@ class PreviewLimitsTest {
     house(new Limits(0, 1, 4, 0, 0));
     Client stranger = house.client("");
     String path = ports() + "/";
-    for (String header :
-        List.of("X-Isola-Token", "X-Access-Token", "E2b-Traffic-Access-Token")) {
+    for (String header : List.of("X-Isola-Token", "X-Access-Token", "E2b-Traffic-Access-Token")) {
       assertThat(stranger.send("GET", path, Map.of(header, "wrong"), new byte[0]).status())
           .as(header)
           .isEqualTo(401);
@@ -219,11 +222,23 @@ class PreviewLimitsTest {
   void whatCommandsAReverseProxyDoesNotLeaveASandbox() throws IOException {
     house(Limits.NONE);
     site.answers(
-        "HTTP/1.1 200 OK\r\nX-Accel-Redirect: /internal/secret\r\nx-accel-buffering: no\r\n"
-            + "X-Sendfile: /etc/passwd\r\nX-Sendfile-Type: X\r\nX-LIGHTTPD-send-file: /etc/passwd\r\n"
-            + "X-Lighttpd-Send-Tempfile: /x\r\nX-LiteSpeed-Location: /x\r\nX-Reproxy-URL: http://x/\r\n"
-            + "X_Accel_Redirect: /x\r\nSurrogate-Control: content=\"ESI/1.0\"\r\n"
-            + "X-Own: yes\r\nContent-Length: 5\r\n\r\nhello");
+        String.join(
+            "\r\n",
+            "HTTP/1.1 200 OK",
+            "X-Accel-Redirect: /internal/secret",
+            "x-accel-buffering: no",
+            "X-Sendfile: /etc/passwd",
+            "X-Sendfile-Type: X",
+            "X-LIGHTTPD-send-file: /etc/passwd",
+            "X-Lighttpd-Send-Tempfile: /x",
+            "X-LiteSpeed-Location: /x",
+            "X-Reproxy-URL: http://x/",
+            "X_Accel_Redirect: /x",
+            "Surrogate-Control: content=\"ESI/1.0\"",
+            "X-Own: yes",
+            "Content-Length: 5",
+            "",
+            "hello"));
     for (Client.Answer answer :
         List.of(preview(house.client(), Map.of()), house.client().get(ports() + "/"))) {
       assertThat(answer.text()).isEqualTo("hello");

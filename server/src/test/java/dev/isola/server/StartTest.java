@@ -23,6 +23,8 @@ class StartTest {
   private static final Duration SOON = Duration.ofSeconds(30);
 
   @TempDir Path folder;
+
+  @SuppressWarnings("NullAway.Init") // each test opens its own
   private ServerHouse house;
 
   @AfterEach
@@ -103,15 +105,15 @@ class StartTest {
     Map<String, Object> own =
         house.client().post("/api/v1/sandboxes", "{\"ttlSeconds\":60}").json();
     assertThat(lifetime(own)).isEqualTo(Duration.ofSeconds(60));
-    Map<String, Object> same =
-        house.client().get("/api/v1/sandboxes/" + made.get("id")).json();
+    Map<String, Object> same = house.client().get("/api/v1/sandboxes/" + made.get("id")).json();
     assertThat(same).containsEntry("expiresAt", made.get("expiresAt"));
   }
 
   @Test
   void theConfigurationSaysHowLongOrForEver() throws IOException {
     house = new ServerHouse(folder, SOON, serving -> Options.NONE, Map.of("sandbox.ttl", "0s"));
-    assertThat(house.client().post("/api/v1/sandboxes", "{}").json()).doesNotContainKey("expiresAt");
+    assertThat(house.client().post("/api/v1/sandboxes", "{}").json())
+        .doesNotContainKey("expiresAt");
     house.close();
     house = new ServerHouse(folder, SOON, serving -> Options.NONE, Map.of("sandbox.ttl", "90m"));
     assertThat(lifetime(house.client().post("/api/v1/sandboxes", "{}").json()))

@@ -68,9 +68,7 @@ public final class Keys {
       Key.of("admission.queue_timeout", new Durations(Duration.ZERO, HOUR), Duration.ofSeconds(30));
   public static final Key<Duration> SANDBOX_TTL =
       Key.of(
-          "sandbox.ttl",
-          new Durations(Duration.ZERO, Duration.ofDays(3650)),
-          Duration.ofHours(24));
+          "sandbox.ttl", new Durations(Duration.ZERO, Duration.ofDays(3650)), Duration.ofHours(24));
   public static final Key<Shutdown> SHUTDOWN =
       Key.of("shutdown", new Choice<>(Shutdown.class), Shutdown.LEAVE);
   public static final Key<Optional<Secret>> STORE_URL =

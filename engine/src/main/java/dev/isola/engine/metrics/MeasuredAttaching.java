@@ -13,8 +13,7 @@ import java.util.List;
  * A client that attaches to an execution uses its sandbox. The execution was counted when it was
  * started, and is timed if its end was not seen yet.
  */
-record MeasuredAttaching(
-    Attaching inner, SandboxId sandbox, Uses uses, OpenExecutions open)
+record MeasuredAttaching(Attaching inner, SandboxId sandbox, Uses uses, OpenExecutions open)
     implements Attaching {
   @Override
   public List<ExecutionInfo> executions() {

@@ -76,7 +76,7 @@ public record MeasuredSandbox(
 
   private Capability measured(Capability one) {
     return switch (one) {
-      case Terminals terminals -> 
+      case Terminals terminals ->
           new MeasuredTerminals(terminals, id(), provider, recorder, uses, executions);
       case Attaching attaching -> new MeasuredAttaching(attaching, id(), uses, executions);
       case PortDialing dialing -> dialing(dialing);

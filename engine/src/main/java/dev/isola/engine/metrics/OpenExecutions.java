@@ -101,7 +101,8 @@ public final class OpenExecutions {
         if (info == null) {
           open.remove(key);
         } else if (info.exit().isPresent()) {
-          Duration time = Duration.between(info.startedAt(), info.endedAt().orElse(info.startedAt()));
+          Duration time =
+              Duration.between(info.startedAt(), info.endedAt().orElse(info.startedAt()));
           ended(key.sandbox(), key.execution(), info.exit().get(), time);
         }
       }

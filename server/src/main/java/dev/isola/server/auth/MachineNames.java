@@ -38,8 +38,7 @@ public final class MachineNames {
 
   private record Known(Set<InetAddress> addresses, long at) {}
 
-  MachineNames(
-      Set<String> names, Supplier<Set<InetAddress>> look, LongSupplier nanoTime) {
+  MachineNames(Set<String> names, Supplier<Set<InetAddress>> look, LongSupplier nanoTime) {
     names.forEach(name -> this.names.add(name.toLowerCase(Locale.ROOT)));
     this.look = look;
     this.nanoTime = nanoTime;

@@ -69,8 +69,7 @@ class MachineNamesTest {
       assertThatThrownBy(() -> gate.check(List.of(host), NO_ORIGIN))
           .as(host)
           .isInstanceOf(Forbidden.class);
-      assertThatThrownBy(
-              () -> gate.check(List.of("192.0.2.7"), List.of("http://" + host)))
+      assertThatThrownBy(() -> gate.check(List.of("192.0.2.7"), List.of("http://" + host)))
           .as("origin %s", host)
           .isInstanceOf(Forbidden.class);
     }
@@ -80,8 +79,7 @@ class MachineNamesTest {
   void anAddressThatComesLaterIsKnownSoonAndUnknownOnesAreLookedForOnceASecond() {
     Gate gate = gate();
     for (int i = 0; i < 100; i++) {
-      assertThatThrownBy(() -> gate.checkHost(List.of("192.0.2.7")))
-          .isInstanceOf(Forbidden.class);
+      assertThatThrownBy(() -> gate.checkHost(List.of("192.0.2.7"))).isInstanceOf(Forbidden.class);
     }
     assertThat(looks).hasValue(1);
     addresses.add(InetAddress.ofLiteral("192.0.2.7"));
