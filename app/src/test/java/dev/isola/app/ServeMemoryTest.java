@@ -36,6 +36,8 @@ class ServeMemoryTest {
 
   @TempDir Path data;
   private final HttpClient client = HttpClient.newHttpClient();
+
+  @SuppressWarnings("NullAway.Init") // the test starts it
   private Process server;
 
   @AfterEach
