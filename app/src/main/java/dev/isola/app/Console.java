@@ -34,6 +34,20 @@ final class Console {
     this.color = wantsColor(when, host);
   }
 
+  /** Returns one that paints for standard error instead. */
+  static Console ofErr(Host host, String when) {
+    Host.Interactive now = host.interactive();
+    Host other =
+        new Host(
+            host.in(),
+            host.out(),
+            host.err(),
+            new Host.Interactive(now.in(), now.err(), now.err()),
+            host.env(),
+            host.factories());
+    return new Console(other, false, false, when);
+  }
+
   private static boolean wantsColor(String when, Host host) {
     return switch (when) {
       case "always" -> true;

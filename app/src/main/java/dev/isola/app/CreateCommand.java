@@ -33,7 +33,10 @@ final class CreateCommand extends RemoteCommand {
       description = "The least that will do: process, container, kernel or vm.")
   private @Nullable String isolation;
 
-  @Option(names = "--ttl", paramLabel = "TIME", description = "How long it lives: 10m, 2h.")
+  @Option(
+      names = "--ttl",
+      paramLabel = "TIME",
+      description = "How long it lives: 10m, 2h. Default: what the server says (sandbox.ttl).")
   private @Nullable String ttl;
 
   @Option(

@@ -114,6 +114,7 @@ public final class Main {
       while (parsed.hasSubcommand()) {
         parsed = parsed.subcommand();
       }
+      refuseUnknownCommand(parsed);
       if (globals.version) {
         return new VersionCommand(wiring).run();
       }
@@ -129,6 +130,15 @@ public final class Main {
       return fail(e.fault(), ExitCodes.of(e), e, globals.json);
     } catch (RuntimeException | LinkageError e) {
       return fail(bug(e), ExitCodes.NOT_RUN, e, globals.json);
+    }
+  }
+
+  /** Picocli lets unknown words pass beside --help and --version. */
+  private static void refuseUnknownCommand(ParseResult parsed) {
+    CommandLine line = parsed.commandSpec().commandLine();
+    boolean named = parsed.unmatched().stream().anyMatch(word -> !word.startsWith("-"));
+    if (named && !line.getSubcommands().isEmpty()) {
+      throw new UnmatchedArgumentException(line, parsed.unmatched());
     }
   }
 

@@ -11,6 +11,7 @@ import dev.isola.server.Serving;
 import dev.isola.server.api.Api;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.MachineNames;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.e2b.E2bSettings;
 import dev.isola.server.e2b.Keep;
@@ -63,7 +64,8 @@ final class RunningServer implements AutoCloseable {
     DataFolder data = new DataFolder(config.get(Keys.DATA));
     Ledger ledger = Ledgers.open(LedgerPlace.of(config, data));
     ends.push(ledger::close);
-    ApiKeys keys = keys(host, config, ledger, clock);
+    ApiKeys keys = keys(host, config, ledger, clock, log);
+    MachineNames names = MachineNames.of(config.get(Keys.SERVER_HOST));
     Serving serving = new Serving();
     IsolaServer server =
         IsolaServer.open(
@@ -79,12 +81,12 @@ final class RunningServer implements AutoCloseable {
                 VersionCommand.version(),
                 () -> SetupSteps.here(host, data),
                 new HostImages(new ImageStore(data.path()))),
-            new Gate(config.get(Keys.SERVER_DOMAINS)),
+            new Gate(config.get(Keys.SERVER_DOMAINS), names),
             keys,
             log,
             ServeOptions.of(config, data, serving, clock, log, ends),
             log);
-    print(host, "Isola listening on " + server.url() + "\n");
+    print(host, StartReport.listening(server, names, config.get(Keys.SERVER_DOMAINS)) + "\n");
     try {
       Registry registry =
           Registry.open(
@@ -100,6 +102,10 @@ final class RunningServer implements AutoCloseable {
       Engine engine = Engine.open(config, ledger, registry, health, clock, log);
       ends.push(engine::close);
       serving.ready(new Serving.Parts(engine, registry, health));
+      StartReport report = new StartReport(config, engine.readiness(), log);
+      Thread.ofVirtual()
+          .name("isola-start-report")
+          .start(() -> report.write(health.settled(any -> engine.readiness().isReady())));
     } finally {
       ends.push(() -> server.close(PATIENCE));
     }
@@ -108,10 +114,18 @@ final class RunningServer implements AutoCloseable {
   /**
    * Where nobody else can come in, the first key is made and shown; elsewhere there must be one.
    */
-  private static ApiKeys keys(Host host, Config config, Ledger ledger, InstantSource clock) {
+  private static ApiKeys keys(
+      Host host, Config config, Ledger ledger, InstantSource clock, ServeLog log) {
     Optional<String> given =
         Optional.ofNullable(host.env().get("ISOLA_API_KEY")).filter(key -> !key.isEmpty());
     ApiKeys keys = ApiKeys.open(ledger.settings(), given, clock);
+    if (given.filter(key -> !key.startsWith(ApiKeys.PREFIX)).isPresent()) {
+      log.warning(
+          "ISOLA_API_KEY does not begin with "
+              + ApiKeys.PREFIX
+              + ": a client that sends it to a public preview gives it to the sandbox; choose one"
+              + " that does");
+    }
     if (keys.isEmpty() && Gate.isLoopback(config.get(Keys.SERVER_HOST))) {
       ErrorReport.line(
           host, "the first key, shown this once: " + keys.make("first", Scope.ADMIN).secret());

@@ -50,7 +50,8 @@ final class ServeCommand implements Action {
     }
     Config config = wiring.configSources(file, all).need();
     InstantSource clock = InstantSource.system();
-    ServeLog log = new ServeLog(wiring.host().err(), clock);
+    ServeLog log =
+        ServeLog.open(wiring.host(), clock, config.get(Keys.LOG_FORMAT), wiring.errConsole());
     config.warnings().forEach(log::warning);
     try (RunningServer server = RunningServer.open(wiring.host(), config, clock, log)) {
       server.await();

@@ -1,63 +1,63 @@
 package dev.isola.app;
 
 import dev.isola.engine.Log;
+import dev.isola.engine.config.LogFormat;
 import dev.isola.server.AccessLog;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.time.ZoneId;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The log of a server: one JSON object a line. */
+/** The log of a server, on standard error. */
 final class ServeLog implements Log, AccessLog {
   private final OutputStream out;
   private final InstantSource clock;
+  private final LogLayout layout;
   private final ReentrantLock lock = new ReentrantLock();
 
-  ServeLog(OutputStream out, InstantSource clock) {
+  ServeLog(OutputStream out, InstantSource clock, LogLayout layout) {
     this.out = out;
     this.clock = clock;
+    this.layout = layout;
+  }
+
+  /**
+   * Opens the log of a server.
+   *
+   * @param console that paints for standard error
+   */
+  static ServeLog open(Host host, InstantSource clock, LogFormat format, Console console) {
+    boolean text =
+        switch (format) {
+          case AUTO -> host.interactive().err();
+          case TEXT -> true;
+          case JSON -> false;
+        };
+    return new ServeLog(
+        host.err(),
+        clock,
+        text ? new TextLogLayout(console, ZoneId.systemDefault()) : new JsonLogLayout());
   }
 
   @Override
   public void info(String sentence) {
-    say("info", sentence);
+    write(layout.sentence(clock.instant(), "info", sentence));
   }
 
   @Override
   public void warning(String sentence) {
-    say("warning", sentence);
-  }
-
-  private void say(String level, String sentence) {
-    Map<String, Object> line = begun(level);
-    line.put("message", sentence);
-    write(line);
+    write(layout.sentence(clock.instant(), "warning", sentence));
   }
 
   @Override
   public void write(Line request) {
-    Map<String, Object> line = begun("request");
-    line.put("method", request.method());
-    line.put("route", request.route());
-    line.put("status", request.status());
-    line.put("ms", request.millis());
-    line.put("requestId", request.requestId());
-    line.put("key", request.key());
-    write(line);
+    write(layout.request(clock.instant(), request));
   }
 
-  private Map<String, Object> begun(String level) {
-    Map<String, Object> line = new LinkedHashMap<>();
-    line.put("at", clock.instant().toString());
-    line.put("level", level);
-    return line;
-  }
-
-  private void write(Map<String, Object> line) {
-    byte[] text = (Json.text(line) + "\n").getBytes(StandardCharsets.UTF_8);
+  private void write(String line) {
+    byte[] text = (line + "\n").getBytes(StandardCharsets.UTF_8);
     lock.lock();
     try {
       out.write(text);

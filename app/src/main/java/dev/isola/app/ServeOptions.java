@@ -48,7 +48,9 @@ final class ServeOptions {
             config.get(Keys.SERVER_BURST),
             config.get(Keys.SERVER_FAILURES),
             config.get(Keys.SERVER_REQUESTS),
-            config.get(Keys.SERVER_STREAMS)),
+            config.get(Keys.SERVER_STREAMS),
+            config.get(Keys.SERVER_PREVIEWS),
+            config.get(Keys.SERVER_PREVIEWS_PER_SANDBOX)),
         witnesses,
         () -> serving.current().map(parts -> parts.engine().traces()));
   }

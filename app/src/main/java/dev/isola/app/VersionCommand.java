@@ -1,18 +1,13 @@
 package dev.isola.app;
 
-import java.io.IOException;
-import java.io.InputStream;
+import dev.isola.engine.IsolaVersion;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Properties;
 import picocli.CommandLine.Command;
 
 /** {@code isola version}. */
 @Command(name = "version", description = "Show the version.")
 final class VersionCommand implements Action {
-  /** Maven puts it into the jar. */
-  private static final String PROPERTIES = "/META-INF/maven/dev.isola/isola-app/pom.properties";
-
   private final Wiring wiring;
 
   VersionCommand(Wiring wiring) {
@@ -37,14 +32,6 @@ final class VersionCommand implements Action {
   }
 
   static String version() {
-    Properties properties = new Properties();
-    try (InputStream in = VersionCommand.class.getResourceAsStream(PROPERTIES)) {
-      if (in != null) {
-        properties.load(in);
-      }
-    } catch (IOException e) {
-      // as if there were none
-    }
-    return properties.getProperty("version", "development");
+    return IsolaVersion.current();
   }
 }

@@ -24,6 +24,11 @@ final class Wiring {
     return new Console(host, globals.json, globals.verbose, globals.color);
   }
 
+  /** Returns what paints for standard error, where a server's log goes. */
+  Console errConsole() {
+    return Console.ofErr(host, globals.color);
+  }
+
   DataFolder dataFolder() {
     return DataFolder.choose(globals.data, host.env());
   }

@@ -22,6 +22,15 @@ class ErrorLinesTest {
   static Stream<Arguments> wrong() {
     return Stream.of(
         Arguments.of("runn", 2, "there is no command 'runn'; did you mean run? See isola --help"),
+        Arguments.of(
+            "runn --help", 2, "there is no command 'runn'; did you mean run? See isola --help"),
+        Arguments.of("qq -h", 2, "there is no command 'qq'; see isola --help"),
+        Arguments.of("--help qq", 2, "there is no command 'qq'; see isola --help"),
+        Arguments.of("qq --version", 2, "there is no command 'qq'; see isola --help"),
+        Arguments.of(
+            "image nothing --help",
+            2,
+            "there is no command 'image nothing'; see isola image --help"),
         Arguments.of("run", 2, "missing required parameter: 'CMD'; see isola run --help"),
         Arguments.of("run --no-such true", 2, "unknown option: '--no-such'; see isola run --help"),
         Arguments.of(

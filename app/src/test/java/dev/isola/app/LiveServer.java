@@ -50,7 +50,8 @@ final class LiveServer implements AutoCloseable {
           case ConfigResult.Bad(var problems) -> throw new AssertionError(problems);
         };
     InstantSource clock = InstantSource.system();
-    RunningServer server = RunningServer.open(host, config, clock, new ServeLog(err, clock));
+    RunningServer server =
+        RunningServer.open(host, config, clock, new ServeLog(err, clock, new JsonLogLayout()));
     String line = out.toString(StandardCharsets.UTF_8).strip();
     return new LiveServer(line.substring("Isola listening on ".length()), server);
   }

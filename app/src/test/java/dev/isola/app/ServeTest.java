@@ -6,6 +6,10 @@ import static org.awaitility.Awaitility.await;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -165,6 +169,95 @@ class ServeTest {
     assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(server.exitValue()).isNotZero();
     assertThat(Files.readString(err())).contains("there is no key", "ISOLA_API_KEY");
+  }
+
+  @Test
+  void onAllAddressesItSaysHowItIsReachedAndAnswersThere() throws Exception {
+    Process server = start(Map.of("ISOLA_API_KEY", KEY), "--host", "0.0.0.0", "--port", "0");
+    String line =
+        new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))
+            .readLine();
+    Matcher form =
+        Pattern.compile(
+                "Isola listening on http://0\\.0\\.0\\.0:([0-9]+) and reached as (http://.*)")
+            .matcher(line);
+    assertThat(form.matches()).as(line).isTrue();
+    List<String> urls = List.of(form.group(2).split(", "));
+    assertThat(urls).contains("http://localhost:" + form.group(1)).hasSizeGreaterThan(1);
+    List<InetAddress> own =
+        NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses).toList();
+    for (InetAddress address : own) {
+      String host =
+          address instanceof Inet6Address
+              ? "[" + address.getHostAddress().replaceFirst("%.*", "") + "]"
+              : address.getHostAddress();
+      assertThat(statusOf(Integer.parseInt(form.group(1)), host + ":" + form.group(1)))
+          .as(host)
+          .isEqualTo("HTTP/1.1 200 OK");
+    }
+    for (String url : urls) {
+      assertThat(statusOf(Integer.parseInt(form.group(1)), url.substring("http://".length())))
+          .as(url)
+          .isEqualTo("HTTP/1.1 200 OK");
+    }
+    assertThat(statusOf(Integer.parseInt(form.group(1)), "evil.example:" + form.group(1)))
+        .isEqualTo("HTTP/1.1 403 Forbidden");
+  }
+
+  /** Sends a request to loopback by any name. */
+  private static String statusOf(int port, String host) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket
+          .getOutputStream()
+          .write(
+              ("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
+                  .getBytes(StandardCharsets.US_ASCII));
+      return new BufferedReader(
+              new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+          .readLine();
+    }
+  }
+
+  @Test
+  void theFirstRequestAfterTheFirstLineIsAnswered() throws Exception {
+    String url = url(start(Map.of("ISOLA_API_KEY", KEY), "--port", "0"));
+    HttpResponse<String> made = call("POST", url + "/api/v1/sandboxes", KEY, "{}");
+    assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
+    assertThat(made.body()).contains("\"expiresAt\":");
+    assertThat(call("DELETE", url + "/api/v1/sandboxes/" + id(made.body()), KEY, "").statusCode())
+        .isEqualTo(204);
+  }
+
+  @Test
+  void aStartSaysInOneLineWhatWasChosenAndWarnsOfNothingThatTheMachineNeverHad() throws Exception {
+    String url = url(start(Map.of("ISOLA_API_KEY", KEY), "--port", "0"));
+    ready(url);
+    await().atMost(SOON).until(() -> Files.readString(err()).contains("isola doctor"));
+    List<String> lines =
+        Files.readString(err()).lines().filter(one -> !one.contains("\"request\"")).toList();
+    assertThat(lines)
+        .singleElement()
+        .asString()
+        .contains("sandboxes are made by subprocess (isolation process)");
+  }
+
+  @Test
+  void aProviderThatTheOperatorNamedAndThatDoesNotWorkIsAWarning() throws Exception {
+    String url =
+        url(
+            start(
+                Map.of("ISOLA_API_KEY", KEY),
+                "--port",
+                "0",
+                "--set",
+                "providers.docker.host=unix:///no/such/docker.sock"));
+    ready(url);
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                Files.readString(err())
+                    .contains("provider docker, which the configuration names, does not work: "));
   }
 
   @Test

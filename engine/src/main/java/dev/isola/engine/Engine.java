@@ -68,6 +68,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Providers as one service that can be trusted: it chooses who makes a sandbox, writes down what it
@@ -76,6 +77,8 @@ import java.util.List;
  */
 public final class Engine implements AutoCloseable {
   private static final Duration HOUR = Duration.ofHours(1);
+  /** Well within the time for which sandboxes list executions that have ended. */
+  private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 
   private final Ledger ledger;
   private final Admission admission;
@@ -99,6 +102,8 @@ public final class Engine implements AutoCloseable {
   private final Log log;
   private final Shutdown shutdown;
   private final HostAccess hostAccess;
+  private final Readiness readiness;
+  private final Optional<Duration> defaultTtl;
   private final OpenedStore store;
   private final Secrets secrets;
   private final Snapshots snapshots;
@@ -117,6 +122,9 @@ public final class Engine implements AutoCloseable {
     this.log = log;
     this.shutdown = config.get(Keys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
+    this.readiness =
+        new Readiness(new Selector(config.policy()), config.get(Keys.PROVIDER), health::current);
+    this.defaultTtl = Optional.of(config.get(Keys.SANDBOX_TTL)).filter(Duration::isPositive);
     admission =
         new Admission(
             config.capacity(), config.headroom(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
@@ -203,6 +211,10 @@ public final class Engine implements AutoCloseable {
     Thread.ofVirtual()
         .name("isola-retention-first")
         .start(() -> engine.attempt("retention", retention::purge));
+    engine.every(
+        EXECUTIONS_INTERVAL,
+        "executions",
+        () -> engine.measured.executions().sweep(engine.living.all(), log));
     Thread.ofVirtual().name("isola-pool-fill").start(engine.pool::refill);
     return engine;
   }
@@ -252,6 +264,16 @@ public final class Engine implements AutoCloseable {
             && registry.providers().containsKey(name)
         ? name
         : Recorder.NOBODY;
+  }
+
+  /** Returns whether a sandbox could be made now, and by which provider. Does not wait. */
+  public Readiness readiness() {
+    return readiness;
+  }
+
+  /** Returns how long a sandbox lives whose client named no time; empty for no end. */
+  public Optional<Duration> defaultTtl() {
+    return defaultTtl;
   }
 
   /** Returns what is written down of a sandbox; one that cannot be read is in state error. */

@@ -21,8 +21,10 @@ import io.opentelemetry.proto.metrics.v1.Metric;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -128,6 +130,35 @@ class MetricsTest {
                       .containsEntry("isola_admission_cpu_promised", 0.0)
                       .containsEntry(
                           "isola_destroy_seconds_count{outcome=\"ok\",provider=\"memory\"}", 1.0));
+    }
+  }
+
+  @Test
+  void executionsInTheBackgroundAreTimed() throws IOException {
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxId id = house.engine.create(order(spec())).entry().id();
+      house.engine.sandbox(id).start(Command.shell("exit 4")).close();
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () ->
+                  assertThat(values(house))
+                      .containsEntry(
+                          "isola_execution_seconds_count{outcome=\"nonzero\",provider=\"memory\"}",
+                          1.0));
+    }
+  }
+
+  @Test
+  void aSnapshotNamesTheVersionOfTheBuild() throws IOException {
+    String pom = Files.readString(Path.of("pom.xml"));
+    String version = pom.replaceFirst("(?s).*?<version>(.*?)</version>.*", "$1");
+    try (EngineHouse house = new EngineHouse(folder, "")) {
+      SandboxId id = house.engine.create(order(spec())).entry().id();
+      house.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
+      assertThat(house.engine.snapshots().create(id, SnapshotOrder.WORKSPACE).snapshot().runtime())
+          .isEqualTo(version)
+          .contains(".");
     }
   }
 

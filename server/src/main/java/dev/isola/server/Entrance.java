@@ -9,6 +9,7 @@ import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.e2b.envd.EnvdRoutes;
 import dev.isola.server.limit.Turnstile;
+import dev.isola.server.preview.PreviewAccess;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
@@ -250,11 +251,13 @@ final class Entrance extends Handler.Abstract {
     visit.action = match.get().route().name();
     Map<String, String> parts = match.get().path();
     visit.sandbox = Optional.ofNullable(parts.get("id"));
-    handover.holds(turnstile.enter());
+    PreviewAccess access = access(Request.getRemoteAddr(request), handover);
     JettyExchange.Seen seen =
-        host.map(one -> new JettyExchange.Seen("", one.isForeign(origins)))
+        host.map(one -> new JettyExchange.Seen("", one.isForeign(origins), access))
             .orElseGet(
-                () -> new JettyExchange.Seen(Previews.prefixOf(path), gate.isForeign(origins)));
+                () ->
+                    new JettyExchange.Seen(
+                        Previews.prefixOf(path), gate.isForeign(origins), access));
     match
         .get()
         .route()
@@ -274,6 +277,30 @@ final class Entrance extends Handler.Abstract {
                 Optional.of(seen),
                 visit));
     return true;
+  }
+
+  private PreviewAccess access(String remote, Handover handover) {
+    return new PreviewAccess() {
+      @Override
+      public boolean isBlocked() {
+        return turnstile.isBlocked(remote);
+      }
+
+      @Override
+      public void refuseBlocked() {
+        turnstile.address(remote);
+      }
+
+      @Override
+      public void failed() {
+        turnstile.failed(remote);
+      }
+
+      @Override
+      public void enter(String sandbox, boolean known) {
+        handover.holds(turnstile.preview(sandbox, known));
+      }
+    };
   }
 
   private SandboxException noRoute(String path) {

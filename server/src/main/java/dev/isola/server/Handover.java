@@ -12,6 +12,7 @@ final class Handover {
   private final Set<Thread> working;
   private final List<Turnstile.Place> places = new ArrayList<>();
   private boolean taken;
+  private boolean kept;
 
   /**
    * @param working whoever works; waited for when the server ends
@@ -32,12 +33,18 @@ final class Handover {
 
   /** The request was worked on; unless somebody took the connection, nothing follows. */
   void returned() {
-    if (!taken) {
+    if (!taken && !kept) {
       leave();
     }
   }
 
-  private void leave() {
+  /** Keeps the places of a connection that goes on beyond HTTP, until {@link #leave}. */
+  void keep() {
+    kept = true;
+  }
+
+  /** Gives the places back. */
+  void leave() {
     places.forEach(Turnstile.Place::close);
   }
 

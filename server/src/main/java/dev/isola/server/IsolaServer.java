@@ -187,6 +187,11 @@ public final class IsolaServer implements AutoCloseable {
     return connector.getLocalPort();
   }
 
+  /** Returns how many requests are worked on. */
+  int busy() {
+    return entrance.busy();
+  }
+
   public InetSocketAddress address() {
     return new InetSocketAddress(host, port());
   }

@@ -4,6 +4,7 @@ import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Disclosure;
 import dev.isola.server.preview.Header;
+import dev.isola.server.preview.PreviewAccess;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.SandboxId;
@@ -63,7 +64,7 @@ record JettyExchange(
    * @param prefix what stands before the paths of the sandbox
    * @param foreign whether a page asks that is neither ours nor of the preview
    */
-  record Seen(String prefix, boolean foreign) {}
+  record Seen(String prefix, boolean foreign, PreviewAccess access) {}
 
   @Override
   public String path(String name) {
@@ -104,9 +105,11 @@ record JettyExchange(
   @Override
   public void json(int status, Object answer) throws IOException {
     Disclosure disclosure = new Disclosure(key);
-    byte[] text = JsonText.of(disclosure.of(answer));
+    Object seen = disclosure.of(answer);
     visit.token |= disclosure.hasToken();
-    whole(response, status, "application/json", text);
+    JsonAnswer out = new JsonAnswer(response, status, "application/json");
+    JsonText.write(seen, out);
+    out.finish();
   }
 
   @Override
@@ -209,6 +212,11 @@ record JettyExchange(
   }
 
   @Override
+  public PreviewAccess access() {
+    return preview().access();
+  }
+
+  @Override
   public long length() {
     boolean chunked = request.getHeaders().contains("Transfer-Encoding");
     return request.getLength() < 0 && !chunked ? 0 : request.getLength();
@@ -244,8 +252,17 @@ record JettyExchange(
     begin(101, headers);
     Executor executor = request.getConnectionMetaData().getConnector().getExecutor();
     request.setAttribute(
-        HttpStream.UPGRADE_CONNECTION_ATTRIBUTE, new Tunnel(endPoint(), executor, port, early));
+        HttpStream.UPGRADE_CONNECTION_ATTRIBUTE,
+        new Tunnel(endPoint(), executor, port, early, handover::leave));
+    Request.addCompletionListener(
+        request,
+        failure -> {
+          if (failure != null) {
+            handover.leave(); // there will be no tunnel
+          }
+        });
     Content.Sink.write(response, true, ByteBuffer.allocate(0));
+    handover.keep();
   }
 
   @Override

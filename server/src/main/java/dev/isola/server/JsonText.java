@@ -9,6 +9,7 @@ import dev.isola.spi.spec.Violation;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -41,6 +44,15 @@ public final class JsonText {
 
   public static byte[] of(Object value) {
     return JSON.writeValueAsBytes(value);
+  }
+
+  /** Writes a value piece by piece, and leaves the stream open. */
+  static void write(Object value, OutputStream out) throws IOException {
+    try {
+      JSON.writer().without(StreamWriteFeature.AUTO_CLOSE_TARGET).writeValue(out, value);
+    } catch (JacksonIOException e) {
+      throw e.getCause();
+    }
   }
 
   /** Reads an object that we wrote. */

@@ -25,6 +25,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
 
   private final PortDialing.Connection port;
   private final ByteBuffer early;
+  private final Runnable ended;
   private final Thread upward = Thread.ofVirtual().name("isola-tunnel-up").unstarted(this::up);
   private final Thread downward =
       Thread.ofVirtual().name("isola-tunnel-down").unstarted(this::down);
@@ -33,9 +34,16 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
 
   /**
    * @param early what the sandbox has sent behind its head
+   * @param ended called when it is closed, maybe more than once
    */
-  Tunnel(EndPoint client, Executor executor, PortDialing.Connection port, byte[] early) {
+  Tunnel(
+      EndPoint client,
+      Executor executor,
+      PortDialing.Connection port,
+      byte[] early,
+      Runnable ended) {
     super(client, executor);
+    this.ended = ended;
     this.port = port;
     this.early = ByteBuffer.wrap(early);
   }
@@ -141,5 +149,6 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
     }
     upward.interrupt();
     downward.interrupt();
+    ended.run();
   }
 }

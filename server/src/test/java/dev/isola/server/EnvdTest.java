@@ -242,6 +242,24 @@ class EnvdTest {
   }
 
   @Test
+  void healthWithoutATokenWakesNoSandboxAndKeepsNoneAlive() throws IOException {
+    String id = made("{\"autoResume\":true,\"idleTimeoutSeconds\":600}");
+    String path = "/api/v1/sandboxes/" + id;
+    String before = house.client().get(path).field("lastActivity");
+    Client stranger = house.client("");
+    Map<String, String> header = Map.of("E2b-Sandbox-Id", id);
+    Map<String, String> wrong = Map.of("E2b-Sandbox-Id", id, "X-Access-Token", "wrong");
+    assertThat(stranger.send("GET", "/health", header, new byte[0]).status()).isEqualTo(204);
+    assertThat(stranger.send("GET", "/health", wrong, new byte[0]).status()).isEqualTo(204);
+    assertThat(house.engine.entry(new SandboxId(id)).lastActivity()).hasToString(before);
+
+    assertThat(house.client().post(path + "/pause", "{}").status()).isLessThan(300);
+    assertThat(stranger.send("GET", "/health", header, new byte[0]).status()).isEqualTo(502);
+    assertThat(stranger.send("GET", "/health", wrong, new byte[0]).status()).isEqualTo(502);
+    assertThat(house.client().get(path).field("state")).isEqualTo("paused");
+  }
+
+  @Test
   void aSandboxThatEndsCutsItsStreams() throws IOException {
     String doomed = made("{}");
     Map<String, String> headers = headers(doomed);

@@ -48,6 +48,7 @@ final class ServerHouse implements AutoCloseable {
   /** What is older was left by tests that were killed. */
   private static final Duration LONGEST_TEST = Duration.ofHours(2);
 
+  final Log log;
   final Ledger ledger;
   final Registry registry;
   final HealthMonitor health;
@@ -92,7 +93,7 @@ final class ServerHouse implements AutoCloseable {
       ProviderFactory factory,
       Function<Serving, Options> options,
       Map<String, String> settings) {
-    Log log =
+    log =
         new Log() {
           @Override
           public void info(String sentence) {}
@@ -105,6 +106,7 @@ final class ServerHouse implements AutoCloseable {
     List<FlagValue> flags = new ArrayList<>();
     flags.add(new FlagValue("--set", "floor", "process"));
     flags.add(new FlagValue("--set", "allow_process", "true"));
+    flags.add(new FlagValue("--set", "provider", factory.name()));
     settings.forEach((key, value) -> flags.add(new FlagValue("--set", key, value)));
     InstantSource clock = InstantSource.system();
     ControlGroups.ofThisMachine().removeEmpty(INSTANCE, LONGEST_TEST);

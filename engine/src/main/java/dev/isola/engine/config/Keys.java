@@ -66,6 +66,9 @@ public final class Keys {
       Key.of("admission.cpu", new Scalars.Decimal(0, 1_000_000), 0.0);
   public static final Key<Duration> ADMISSION_QUEUE_TIMEOUT =
       Key.of("admission.queue_timeout", new Durations(Duration.ZERO, HOUR), Duration.ofSeconds(30));
+  public static final Key<Duration> SANDBOX_TTL =
+      Key.of(
+          "sandbox.ttl", new Durations(Duration.ZERO, Duration.ofDays(3650)), Duration.ofHours(24));
   public static final Key<Shutdown> SHUTDOWN =
       Key.of("shutdown", new Choice<>(Shutdown.class), Shutdown.LEAVE);
   public static final Key<Optional<Secret>> STORE_URL =
@@ -104,12 +107,18 @@ public final class Keys {
       Key.of("server.concurrent.requests", new Scalars.Whole(0, 1_000_000), 1024L);
   public static final Key<Long> SERVER_STREAMS =
       Key.of("server.concurrent.streams", new Scalars.Whole(0, 1_000_000), 256L);
+  public static final Key<Long> SERVER_PREVIEWS =
+      Key.of("server.concurrent.previews", new Scalars.Whole(0, 1_000_000), 512L);
+  public static final Key<Long> SERVER_PREVIEWS_PER_SANDBOX =
+      Key.of("server.concurrent.previews_per_sandbox", new Scalars.Whole(0, 1_000_000), 128L);
   public static final Key<Boolean> SERVER_AUDIT =
       Key.of("server.audit.enabled", new Scalars.Flag(), true);
   public static final Key<Long> SERVER_AUDIT_SIZE =
       Key.of("server.audit.size_mb", new Scalars.Whole(1, 1024), 16L);
   public static final Key<Boolean> SERVER_AUDIT_PREVIEWS =
       Key.of("server.audit.previews", new Scalars.Flag(), false);
+  public static final Key<LogFormat> LOG_FORMAT =
+      Key.of("log.format", new Choice<>(LogFormat.class), LogFormat.AUTO);
   public static final Key<NetworkMode> E2B_NETWORK =
       Key.of("e2b.network", new Choice<>(NetworkMode.class), NetworkMode.NONE);
   public static final Key<Path> DATA = Key.of("data", new Scalars.Folder(), Machine::data);
@@ -136,6 +145,7 @@ public final class Keys {
           ADMISSION_MEMORY_MB,
           ADMISSION_CPU,
           ADMISSION_QUEUE_TIMEOUT,
+          SANDBOX_TTL,
           SHUTDOWN,
           STORE_URL,
           SNAPSHOTS_PLACE,
@@ -155,9 +165,12 @@ public final class Keys {
           SERVER_FAILURES,
           SERVER_REQUESTS,
           SERVER_STREAMS,
+          SERVER_PREVIEWS,
+          SERVER_PREVIEWS_PER_SANDBOX,
           SERVER_AUDIT,
           SERVER_AUDIT_SIZE,
           SERVER_AUDIT_PREVIEWS,
+          LOG_FORMAT,
           E2B_NETWORK,
           DATA);
 

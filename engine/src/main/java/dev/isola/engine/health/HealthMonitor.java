@@ -9,11 +9,15 @@ import dev.isola.spi.error.Fault;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /**
@@ -21,13 +25,20 @@ import java.util.random.RandomGenerator;
  * said last is kept, so that {@link #current()} costs nothing and never waits for a backend.
  */
 public final class HealthMonitor implements AutoCloseable {
+  /** How long after the start a request waits for a provider that is slow to answer at first. */
+  private static final Duration START_PATIENCE = Duration.ofSeconds(30);
+
   private final Rhythm rhythm;
   private final InstantSource clock;
   private final RandomGenerator random;
   private final Pause pause;
   private final Log log;
 
+  private final long begun = System.nanoTime();
   private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Set<String> slow = new HashSet<>();
+  private final Set<String> everHealthy = new HashSet<>();
   private final Map<String, Standing> standings = new TreeMap<>();
   private final List<Thread> threads = new ArrayList<>();
   private final CountDownLatch first;
@@ -99,6 +110,31 @@ public final class HealthMonitor implements AutoCloseable {
     return current;
   }
 
+  /**
+   * Returns {@link #settled()}, or what is known later when that is not enough and the first
+   * question to a provider is still open: on a machine that has just booted, one that works may
+   * need longer than its patience. A while after the start this no longer waits.
+   *
+   * @param enough whether the caller can work with what is known
+   */
+  public List<Standing> settled(Predicate<List<Standing>> enough) {
+    settled();
+    lock.lock();
+    try {
+      long left = START_PATIENCE.toNanos() - (System.nanoTime() - begun);
+      while (left > 0 && !slow.isEmpty() && !enough.test(current)) {
+        left = changed.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(ErrorCode.CANCELLED, "interrupted while providers were asked", "ask again")
+          .exception(e);
+    } finally {
+      lock.unlock();
+    }
+    return current;
+  }
+
   private void watch(String name, Provider provider) {
     Watch watch = new Watch(name, provider, rhythm.patience(), clock);
     threads.add(Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> watch(watch)));
@@ -106,50 +142,80 @@ public final class HealthMonitor implements AutoCloseable {
 
   private void watch(Watch watch) {
     try {
-      ask(watch);
+      ask(watch, true);
       first.countDown();
+      if (watch.isOpen()) {
+        watch.awaitOpen(START_PATIENCE);
+        ask(watch, false);
+        slow(watch.name(), false);
+      }
       while (true) {
         pause.last(rhythm.next(random));
-        ask(watch);
+        ask(watch, false);
       }
     } catch (InterruptedException e) {
       // Closed; whoever still waits for the first answers must not wait for ever.
       first.countDown();
+      slow(watch.name(), false);
     } finally {
       watch.end();
     }
   }
 
-  /** Nothing that goes wrong ends the watch over a provider. */
-  private void ask(Watch watch) throws InterruptedException {
+  /** Asks once. Nothing that goes wrong ends the watch over a provider. */
+  private void ask(Watch watch, boolean start) throws InterruptedException {
     try {
-      record(watch.ask());
+      Standing answer = watch.ask();
+      if (start && watch.isOpen()) {
+        slow(watch.name(), true);
+      }
+      record(answer);
     } catch (RuntimeException | Error e) {
       log.warning("the health of a provider could not be recorded: " + e);
     }
   }
 
+  private void slow(String name, boolean still) {
+    lock.lock();
+    try {
+      if (still) {
+        slow.add(name);
+      } else {
+        slow.remove(name);
+      }
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * A provider that was healthy and fell is a warning. One that never was is none: most machines
+   * lack most backends, and {@code isola doctor} says which and why.
+   */
   private void record(Standing now) {
     lock.lock();
     try {
       Standing before = standings.put(now.name(), now);
       current = List.copyOf(standings.values());
-      boolean wasIll = before != null && !before.healthy();
+      changed.signalAll();
       switch (now.health()) {
         case Health.Unhealthy(String reason, String fix) -> {
-          if (before == null || before.usable()) {
+          if (before != null && before.usable()) {
             warn(now.name(), "is unhealthy and not chosen any more", reason, fix);
           }
         }
         case Health.Degraded(String reason, String fix) -> {
-          if (before == null || !(before.health() instanceof Health.Degraded)) {
+          if (before != null && before.healthy()) {
             warn(now.name(), "is degraded and chosen after all healthy ones", reason, fix);
           }
         }
         case Health.Healthy _ -> {
-          if (wasIll) {
-            log.info("provider " + now.name() + " is healthy again");
+          if (before != null && !before.healthy()) {
+            String again = everHealthy.contains(now.name()) ? "again" : "now";
+            log.info("provider " + now.name() + " is healthy " + again);
           }
+          everHealthy.add(now.name());
         }
       }
     } finally {

@@ -30,6 +30,23 @@ final class Watch {
     this.clock = clock;
   }
 
+  String name() {
+    return name;
+  }
+
+  /** Tells whether the last question was not answered in time. */
+  boolean isOpen() {
+    return hanging != null;
+  }
+
+  /** Waits until the open question is answered, or that long. */
+  void awaitOpen(Duration most) throws InterruptedException {
+    Thread open = hanging;
+    if (open != null) {
+      boolean _ = open.join(most);
+    }
+  }
+
   Standing ask() throws InterruptedException {
     Thread before = hanging;
     if (before != null && before.isAlive()) {

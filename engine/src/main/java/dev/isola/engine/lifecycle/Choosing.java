@@ -12,19 +12,26 @@ import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.spec.Require;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Who makes a sandbox: those that may, and of these the first that can.
  *
- * @param standings how providers stand now
+ * @param standings how providers stand now; while some are asked for the first time it may wait
+ *     until that is enough
  * @param images that no provider knows
  */
 public record Choosing(
-    Selector selector, Supplier<List<Standing>> standings, Fallback fallback, Images images) {
+    Selector selector,
+    Function<Predicate<List<Standing>>, List<Standing>> standings,
+    Fallback fallback,
+    Images images) {
 
   public Selection select(Request request) {
-    return selector.select(onProviders(request), standings.get());
+    Request asked = onProviders(request);
+    return selector.select(
+        asked, standings.apply(known -> selector.select(asked, known).best().isPresent()));
   }
 
   /** What a provider is asked for in place of an image that it does not know. */

@@ -7,7 +7,11 @@ import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;
 
 /** Does what the engine is asked for, and records how it went and who is at work. */
-public record Measured(Recorder recorder, Uses uses) {
+public record Measured(Recorder recorder, Uses uses, OpenExecutions executions) {
+  public Measured(Recorder recorder, Uses uses) {
+    this(recorder, uses, new OpenExecutions(recorder));
+  }
+
   /**
    * Has a sandbox made.
    *
@@ -31,7 +35,7 @@ public record Measured(Recorder recorder, Uses uses) {
 
   /** Returns a sandbox whose commands and files are measured. */
   public Sandbox sandbox(Sandbox sandbox, String provider) {
-    return new MeasuredSandbox(sandbox, provider, recorder, uses);
+    return new MeasuredSandbox(sandbox, provider, recorder, uses, executions);
   }
 
   public void deed(Deed deed, String provider, Runnable work) {

@@ -9,8 +9,12 @@ import dev.isola.spi.exec.ExecutionInfo;
 import dev.isola.spi.exec.Terminal;
 import java.util.List;
 
-/** Who attaches to a command uses its sandbox. The command was counted when it was started. */
-record MeasuredAttaching(Attaching inner, SandboxId sandbox, Uses uses) implements Attaching {
+/**
+ * A client that attaches to an execution uses its sandbox. The execution was counted when it was
+ * started, and is timed if its end was not seen yet.
+ */
+record MeasuredAttaching(Attaching inner, SandboxId sandbox, Uses uses, OpenExecutions open)
+    implements Attaching {
   @Override
   public List<ExecutionInfo> executions() {
     return inner.executions();
@@ -21,7 +25,7 @@ record MeasuredAttaching(Attaching inner, SandboxId sandbox, Uses uses) implemen
     Execution found = inner.attach(id, offset);
     Uses.Use use = uses.begin(sandbox);
     return found instanceof Terminal terminal
-        ? new MeasuredTerminal(terminal, "", Recorder.NONE, use)
-        : new MeasuredExecution(found, "", Recorder.NONE, use);
+        ? new MeasuredTerminal(terminal, "", Recorder.NONE, use, sandbox, open)
+        : new MeasuredExecution(found, "", Recorder.NONE, use, sandbox, open);
   }
 }

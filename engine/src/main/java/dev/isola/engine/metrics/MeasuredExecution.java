@@ -1,6 +1,7 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.lifecycle.Uses;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
@@ -21,13 +22,23 @@ class MeasuredExecution implements Execution {
   private final String provider;
   private final Recorder recorder;
   private final Uses.Use use;
+  private final SandboxId sandbox;
+  private final OpenExecutions open;
   private final AtomicBoolean ended = new AtomicBoolean();
 
-  MeasuredExecution(Execution inner, String provider, Recorder recorder, Uses.Use use) {
+  MeasuredExecution(
+      Execution inner,
+      String provider,
+      Recorder recorder,
+      Uses.Use use,
+      SandboxId sandbox,
+      OpenExecutions open) {
     this.inner = inner;
     this.provider = provider;
     this.recorder = recorder;
     this.use = use;
+    this.sandbox = sandbox;
+    this.open = open;
   }
 
   @Override
@@ -71,7 +82,7 @@ class MeasuredExecution implements Execution {
   private Exit seen(Exit exit) {
     use.close();
     if (ended.compareAndSet(false, true)) {
-      recorder.ended(provider, Ending.of(exit), inner.duration().toNanos());
+      open.ended(sandbox, inner.id(), exit, inner.duration());
     }
     return exit;
   }
@@ -109,6 +120,8 @@ class MeasuredExecution implements Execution {
   public void close() {
     try (use) {
       inner.close();
+    } finally {
+      open.detached(sandbox, inner.id());
     }
   }
 }

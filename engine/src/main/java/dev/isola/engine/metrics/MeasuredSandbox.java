@@ -20,7 +20,8 @@ import java.util.Optional;
  * A sandbox whose commands and files are measured, and that is in use while they are at work. It
  * can do what the one within can, no less and no more.
  */
-public record MeasuredSandbox(Sandbox inner, String provider, Recorder recorder, Uses uses)
+public record MeasuredSandbox(
+    Sandbox inner, String provider, Recorder recorder, Uses uses, OpenExecutions executions)
     implements Sandbox {
   @Override
   public SandboxId id() {
@@ -37,7 +38,9 @@ public record MeasuredSandbox(Sandbox inner, String provider, Recorder recorder,
     try {
       Execution execution = inner.start(command);
       recorder.started(provider);
-      return new MeasuredExecution(execution, provider, recorder, uses.begin(id()));
+      executions.started(id(), execution, provider);
+      return new MeasuredExecution(
+          execution, provider, recorder, uses.begin(id()), id(), executions);
     } catch (SandboxException e) {
       recorder.failed(Deed.EXECUTION, e.code());
       throw e;
@@ -73,8 +76,9 @@ public record MeasuredSandbox(Sandbox inner, String provider, Recorder recorder,
 
   private Capability measured(Capability one) {
     return switch (one) {
-      case Terminals terminals -> new MeasuredTerminals(terminals, id(), provider, recorder, uses);
-      case Attaching attaching -> new MeasuredAttaching(attaching, id(), uses);
+      case Terminals terminals ->
+          new MeasuredTerminals(terminals, id(), provider, recorder, uses, executions);
+      case Attaching attaching -> new MeasuredAttaching(attaching, id(), uses, executions);
       case PortDialing dialing -> dialing(dialing);
       default -> one;
     };

@@ -1,6 +1,7 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.lifecycle.Uses;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 
@@ -8,8 +9,14 @@ import dev.isola.spi.exec.TerminalSize;
 final class MeasuredTerminal extends MeasuredExecution implements Terminal {
   private final Terminal inner;
 
-  MeasuredTerminal(Terminal inner, String provider, Recorder recorder, Uses.Use use) {
-    super(inner, provider, recorder, use);
+  MeasuredTerminal(
+      Terminal inner,
+      String provider,
+      Recorder recorder,
+      Uses.Use use,
+      SandboxId sandbox,
+      OpenExecutions open) {
+    super(inner, provider, recorder, use, sandbox, open);
     this.inner = inner;
   }
 

@@ -10,14 +10,21 @@ import dev.isola.spi.exec.TerminalSize;
 
 /** Terminals are executions, too. */
 record MeasuredTerminals(
-    Terminals inner, SandboxId sandbox, String provider, Recorder recorder, Uses uses)
+    Terminals inner,
+    SandboxId sandbox,
+    String provider,
+    Recorder recorder,
+    Uses uses,
+    OpenExecutions executions)
     implements Terminals {
   @Override
   public Terminal open(Command command, TerminalSize size) {
     try {
       Terminal terminal = inner.open(command, size);
       recorder.started(provider);
-      return new MeasuredTerminal(terminal, provider, recorder, uses.begin(sandbox));
+      executions.started(sandbox, terminal, provider);
+      return new MeasuredTerminal(
+          terminal, provider, recorder, uses.begin(sandbox), sandbox, executions);
     } catch (SandboxException e) {
       recorder.failed(Deed.EXECUTION, e.code());
       throw e;

@@ -86,7 +86,7 @@ final class MeterRecorder implements Recorder {
     timer(
             new EndKey(provider, how),
             "isola.execution",
-            "Commands whose end was seen by who started them",
+            "Commands that ended",
             () -> provider(provider).and("outcome", how.label()))
         .record(nanos, TimeUnit.NANOSECONDS);
     if (how == Ending.OUT_OF_MEMORY) {

@@ -25,7 +25,7 @@ public interface Recorder {
   /** A command was started. */
   void started(String provider);
 
-  /** A command's end was seen by whoever started it. */
+  /** A command has ended. */
   void ended(String provider, Ending how, long nanos);
 
   /** A file or a tree was moved, or not. */

@@ -72,7 +72,7 @@ public final class Reconciler {
   public List<Step> reconcile() {
     List<SandboxEntry> before = readable(open());
     Failpoint.RECONCILE_READ.reach();
-    Map<String, List<Sighting>> seen = inventories();
+    Map<String, List<Sighting>> seen = inventories(before);
     Failpoint.RECONCILE_SEEN.reach();
     Map<SandboxId, String> after = new HashMap<>();
     open().forEach(entry -> after.put(entry.id(), entry.provider()));
@@ -136,8 +136,13 @@ public final class Reconciler {
     return entries.stream().filter(entry -> !quarantine.holds(entry)).toList();
   }
 
-  /** Asks all at once: one that hangs costs the time of one. */
-  private Map<String, List<Sighting>> inventories() {
+  /**
+   * Asks all providers at once: one that hangs costs the time of one. One that cannot say what it
+   * has is worth a warning where sandboxes of it are recorded.
+   */
+  private Map<String, List<Sighting>> inventories(List<SandboxEntry> entries) {
+    Set<String> used = new HashSet<>();
+    entries.forEach(entry -> used.add(entry.provider()));
     Map<String, List<Sighting>> seen = new ConcurrentHashMap<>();
     try (ExecutorService askers =
         Executors.newThreadPerTaskExecutor(
@@ -146,17 +151,21 @@ public final class Reconciler {
           .providers()
           .forEach(
               (name, provider) -> {
-                Future<?> _ = askers.submit(() -> inventory(name, provider, seen));
+                Future<?> _ =
+                    askers.submit(() -> inventory(name, provider, used.contains(name), seen));
               });
     }
     return seen;
   }
 
-  private void inventory(String name, Provider provider, Map<String, List<Sighting>> seen) {
+  private void inventory(
+      String name, Provider provider, boolean used, Map<String, List<Sighting>> seen) {
     try {
       seen.put(name, provider.inventory());
     } catch (SandboxException e) {
-      log.warning("what " + name + " has is not known: " + e.fault().what());
+      if (used) {
+        log.warning("what " + name + " has is not known: " + e.fault().what());
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.engine.IsolaVersion;
 import dev.isola.engine.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.Book;
@@ -133,7 +134,7 @@ public final class Snapshots {
                       clock.instant(),
                       entry.id().value(),
                       entry.provider(),
-                      version(),
+                      IsolaVersion.current(),
                       System.getProperty("os.arch"),
                       order.tags(),
                       known.isEmpty() ? Optional.empty() : line.map(Lineage::snapshot),
@@ -205,11 +206,6 @@ public final class Snapshots {
     byte[] bytes = new byte[8];
     RANDOM.nextBytes(bytes);
     return "s" + HexFormat.of().formatHex(bytes);
-  }
-
-  private static String version() {
-    String version = Snapshots.class.getPackage().getImplementationVersion();
-    return version == null ? "0" : version;
   }
 
   private static Map<String, Object> created(SnapshotReport report) {

@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
@@ -107,14 +109,60 @@ class HealthMonitorTest {
       int rounds = good.asked.get();
       await().until(() -> good.asked.get() > rounds + 20);
       assertThat(hanging.asked).as("one question at a time").hasValue(1);
-      assertThat(log.warnings).hasSize(1);
+      assertThat(log.warnings).as("it never was healthy").isEmpty();
 
       hanging.letGo.countDown();
       await().until(() -> of(monitor, "hanging").healthy());
       assertThat(hanging.asked.get()).as("asked anew, not the late answer").isGreaterThan(1);
-      assertThat(log.infos).containsExactly("provider hanging is healthy again");
+      assertThat(log.infos).containsExactly("provider hanging is healthy now");
     } finally {
       hanging.letGo.countDown();
+    }
+  }
+
+  @Test
+  void oneThatIsSlowAtTheStartIsWaitedForWhenNothingElseWillDo() throws Exception {
+    HangingProvider slow = new HangingProvider();
+    FakeProvider good = new FakeProvider("good");
+    try (HealthMonitor monitor = start(Map.of("hanging", slow, "good", good))) {
+      assertThat(monitor.settled(known -> isHealthy(known, "good")))
+          .as("enough is known")
+          .anySatisfy(one -> assertThat(one.healthy()).isTrue());
+      CompletableFuture<List<Standing>> waiting =
+          CompletableFuture.supplyAsync(
+              () -> monitor.settled(known -> isHealthy(known, "hanging")),
+              Thread::startVirtualThread);
+      int rounds = good.asked.get();
+      await().until(() -> good.asked.get() > rounds + 20);
+      assertThat(waiting).isNotDone();
+      slow.letGo.countDown();
+      assertThat(waiting.get(30, TimeUnit.SECONDS)).allMatch(Standing::healthy);
+    } finally {
+      slow.letGo.countDown();
+    }
+  }
+
+  private static boolean isHealthy(List<Standing> known, String name) {
+    return known.stream().anyMatch(one -> one.name().equals(name) && one.healthy());
+  }
+
+  @Test
+  void whatTheMachineNeverHadIsNoWarningAndWhatFellIs() {
+    FakeProvider never = new FakeProvider("never");
+    never.ill("is not installed");
+    FakeProvider fell = new FakeProvider("fell");
+    try (HealthMonitor monitor = start(Map.of("never", never, "fell", fell))) {
+      monitor.settled();
+      int rounds = never.asked.get();
+      await().until(() -> never.asked.get() > rounds + 3);
+      assertThat(log.warnings).isEmpty();
+      fell.ill("its daemon ended");
+      await().until(() -> !log.warnings.isEmpty());
+      assertThat(log.warnings)
+          .singleElement()
+          .asString()
+          .startsWith("provider fell is unhealthy and not chosen any more: its daemon ended");
+      assertThat(log.infos).isEmpty();
     }
   }
 

@@ -3,7 +3,9 @@ package dev.isola.engine.metrics;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import dev.isola.engine.FakeLog;
 import dev.isola.engine.lifecycle.Uses;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.spi.InstanceId;
@@ -12,10 +14,12 @@ import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.ReadRange;
@@ -28,6 +32,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -38,6 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 class MeasuredSandboxTest {
   @TempDir Path folder;
   private final FakeRecorder recorder = new FakeRecorder();
+  private final OpenExecutions executions = new OpenExecutions(recorder);
   private Provider provider;
   private Sandbox inner;
   private Sandbox sandbox;
@@ -50,7 +56,7 @@ class MeasuredSandboxTest {
                 ProviderConfig.EMPTY,
                 new ProviderContext(new InstanceId("meter"), folder, InstantSource.system()));
     inner = provider.create(SandboxSpec.builder(new SandboxId("box")).build());
-    sandbox = new MeasuredSandbox(inner, "p", recorder, new Uses());
+    sandbox = new MeasuredSandbox(inner, "p", recorder, new Uses(), executions);
   }
 
   @AfterEach
@@ -87,6 +93,51 @@ class MeasuredSandboxTest {
     }
     assertThat(recorder.told)
         .containsExactly("started p", "moved p STREAM IN 3", "moved p STREAM OUT 3", "ended p OK");
+  }
+
+  @Test
+  void anExecutionInTheBackgroundIsTimedWhenASweepSeesItsEnd() {
+    ExecutionId id = background("exit 3");
+    awaitEnd(id);
+    executions.sweep(List.of(inner), new FakeLog());
+    executions.sweep(List.of(inner), new FakeLog());
+    assertThat(recorder.told).containsExactly("started p", "ended p NONZERO");
+    assertThat(executions.size()).isZero();
+  }
+
+  @Test
+  void anExecutionThatStillRunsIsTimedByTheClientThatAttachesToIt() {
+    ExecutionId id = background("read line");
+    executions.sweep(List.of(inner), new FakeLog());
+    try (Execution attached = sandbox.as(Attaching.class).orElseThrow().attach(id, 0)) {
+      attached.kill();
+      attached.await();
+    }
+    executions.sweep(List.of(inner), new FakeLog());
+    assertThat(recorder.told).containsExactly("started p", "ended p SIGNALED");
+  }
+
+  @Test
+  void executionsOfASandboxThatIsGoneAreForgotten() {
+    background("read line");
+    executions.sweep(List.of(), new FakeLog());
+    assertThat(executions.size()).isZero();
+    assertThat(recorder.told).containsExactly("started p");
+  }
+
+  private ExecutionId background(String script) {
+    try (Execution execution = sandbox.start(Command.shell(script).withStdin())) {
+      return execution.id();
+    }
+  }
+
+  private void awaitEnd(ExecutionId id) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                inner.as(Attaching.class).orElseThrow().executions().stream()
+                    .anyMatch(one -> one.id().equals(id) && !one.running()));
   }
 
   @Test

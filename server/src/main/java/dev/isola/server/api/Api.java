@@ -6,6 +6,7 @@ import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.e2b.E2b;
 import dev.isola.server.e2b.E2bSettings;
+import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
 import java.util.List;
@@ -39,6 +40,7 @@ public final class Api {
       String version,
       Supplier<List<SetupStep>> machine,
       Images images) {
+    ByteBudget budget = ByteBudget.ofThisProcess();
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
         Stream.of(
@@ -46,10 +48,10 @@ public final class Api {
                 new DocsRoutes().routes(),
                 new SetupRoutes(serving, machine).routes(),
                 new SandboxRoutes(serving, settings.provider()).routes(),
-                new ExecRoutes(serving).routes(),
+                new ExecRoutes(serving, budget).routes(),
                 new ExecutionRoutes(serving).routes(),
                 new FileRoutes(serving).routes(),
-                new BatchRoutes(serving).routes(),
+                new BatchRoutes(serving, budget).routes(),
                 new TreeRoutes(serving).routes(),
                 new WatchRoutes(serving).routes(),
                 new TokenRoutes(serving, keys).routes(),

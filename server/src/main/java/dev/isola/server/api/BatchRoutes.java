@@ -3,6 +3,7 @@ package dev.isola.server.api;
 import dev.isola.server.Problem;
 import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -20,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Many small file operations in one request, in their order. */
-record BatchRoutes(Serving serving) {
+record BatchRoutes(Serving serving, ByteBudget budget) {
   private static final int MOST = 1000;
   private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
 
@@ -67,8 +68,18 @@ record BatchRoutes(Serving serving) {
     List<FileOperation> operations = operations(exchange.body());
     boolean keepGoing = Boolean.TRUE.equals(exchange.body().get("keepGoing"));
     FileSystem files = serving.engine().sandbox(SandboxRoutes.id(exchange)).files();
+    try (FileOperation.Room room = new FileOperation.Room(budget)) {
+      exchange.json(200, perform(exchange, operations, keepGoing, files, room));
+    }
+  }
+
+  private static Map<String, Object> perform(
+      Exchange exchange,
+      List<FileOperation> operations,
+      boolean keepGoing,
+      FileSystem files,
+      FileOperation.Room room) {
     List<Map<String, Object>> results = new ArrayList<>();
-    FileOperation.Room room = new FileOperation.Room();
     int failed = 0;
     for (FileOperation operation : operations) {
       Map<String, Object> result = new LinkedHashMap<>(Map.of("ok", true));
@@ -88,7 +99,7 @@ record BatchRoutes(Serving serving) {
     answer.put("results", results);
     answer.put("failed", failed);
     answer.put("left", operations.size() - results.size());
-    exchange.json(200, answer);
+    return answer;
   }
 
   /** All of them are looked at before the first is done. */

@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
@@ -9,21 +10,20 @@ import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.Sandbox;
-import dev.isola.spi.exec.CapturedOutput;
+import dev.isola.spi.exec.Channel;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.OutputLimit;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Commands that are waited for. */
-record ExecRoutes(Serving serving) {
+record ExecRoutes(Serving serving, ByteBudget budget) {
   private static final int USUAL_OUTPUT = 1 << 20;
   private static final int MOST_OUTPUT = 8 << 20;
   private static final Shape ENCODING = new Shape.Choice(List.of("utf8", "base64"));
@@ -64,6 +64,10 @@ record ExecRoutes(Serving serving) {
         Field.needed("durationMs", Shapes.COUNT, "as the sandbox measured it"),
         Field.needed("timedOut", Shapes.FLAG, "whether it ran into timeoutMs"),
         Field.needed("truncated", Shapes.FLAG, "whether output between the ends was dropped"),
+        Field.of(
+            "truncatedBy",
+            new Shape.Choice(List.of("outputLimit", "serverMemory")),
+            "why: more than outputLimit, or the server held as much output as it may for all"),
         Field.needed("stdoutBytes", Shapes.COUNT, "all that it wrote"),
         Field.needed("stderrBytes", Shapes.COUNT, "all that it wrote"),
         Field.needed("limitsMet", new Shape.ListOf(Shapes.WORD, 20), "limits of the sandbox"));
@@ -78,15 +82,43 @@ record ExecRoutes(Serving serving) {
     Object input = body.get("stdin");
     byte[] stdin = input == null ? new byte[0] : CommandBody.bytes("stdin", input);
     Sandbox sandbox = serving.engine().sandbox(SandboxRoutes.id(exchange));
-    ExecResult result;
-    try (var _ = exchange.whileWanted()) {
-      Execution execution = sandbox.start(input == null ? command : command.withStdin());
-      if (input != null) {
-        Thread.ofVirtual().name("isola-stdin").start(() -> feed(execution, stdin));
+    try (KeptOutput stdout = new KeptOutput(limit, budget);
+        KeptOutput stderr = new KeptOutput(limit, budget)) {
+      Map<String, Object> json;
+      try (var _ = exchange.whileWanted()) {
+        Execution execution = sandbox.start(input == null ? command : command.withStdin());
+        if (input != null) {
+          Thread.ofVirtual().name("isola-stdin").start(() -> feed(execution, stdin));
+        }
+        Exit exit = collect(execution, stdout, stderr);
+        json = json(execution, exit, stdout, stderr, base64);
       }
-      result = ExecResult.collect(execution, command, limit);
+      json.put("command", command.display());
+      exchange.json(200, json);
     }
-    exchange.json(200, json(result, base64));
+  }
+
+  /** Runs a command to its end. Interrupting the thread, when the client leaves, kills it. */
+  private static Exit collect(Execution execution, KeptOutput stdout, KeptOutput stderr) {
+    boolean ended = false;
+    try (execution) {
+      try {
+        for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
+          switch (piece.get()) {
+            case Output.Data data ->
+                (data.channel() == Channel.STDERR ? stderr : stdout).add(data.bytes().toArray());
+            case Output.Gap gap -> stdout.addLost(gap.lost());
+          }
+        }
+        Exit exit = execution.await();
+        ended = true;
+        return exit;
+      } finally {
+        if (!ended) {
+          execution.kill();
+        }
+      }
+    }
   }
 
   private static void feed(Execution execution, byte[] stdin) {
@@ -97,33 +129,28 @@ record ExecRoutes(Serving serving) {
     }
   }
 
-  static Map<String, Object> json(ExecResult result, boolean base64) {
+  private static Map<String, Object> json(
+      Execution execution, Exit exit, KeptOutput stdout, KeptOutput stderr, boolean base64) {
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("stdout", text(result.stdout(), base64));
-    json.put("stderr", text(result.stderr(), base64));
+    boolean truncated = stdout.omitted() > 0 || stderr.omitted() > 0;
+    json.put("stdout", stdout.written(base64));
+    json.put("stderr", stderr.written(base64));
     json.put("encoding", base64 ? "base64" : "utf8");
-    json.put("exitCode", result.exitCode());
-    if (result.exit() instanceof Exit.Signaled(var signal)) {
+    json.put("exitCode", exit.shellCode());
+    if (exit instanceof Exit.Signaled(var signal)) {
       json.put("signal", signal.name());
     }
-    json.put("exit", Answers.exit(result.exit()));
-    json.put("command", result.command());
-    json.put("durationMs", result.duration().toMillis());
-    json.put("timedOut", result.timedOut());
-    json.put("truncated", result.stdout().truncated() || result.stderr().truncated());
-    json.put("stdoutBytes", result.stdout().total());
-    json.put("stderrBytes", result.stderr().total());
-    json.put("limitsMet", Answers.words(result.limitsMet()));
-    return json;
-  }
-
-  private static String text(CapturedOutput output, boolean base64) {
-    if (!base64) {
-      return output.text();
+    json.put("exit", Answers.exit(exit));
+    json.put("durationMs", execution.duration().toMillis());
+    json.put("timedOut", exit instanceof Exit.TimedOut);
+    json.put("truncated", truncated);
+    if (truncated) {
+      boolean memory = stdout.isOutOfBudget() || stderr.isOutOfBudget();
+      json.put("truncatedBy", memory ? "serverMemory" : "outputLimit");
     }
-    byte[] both = new byte[output.head().size() + output.tail().size()];
-    System.arraycopy(output.head().toArray(), 0, both, 0, output.head().size());
-    System.arraycopy(output.tail().toArray(), 0, both, output.head().size(), output.tail().size());
-    return Base64.getEncoder().encodeToString(both);
+    json.put("stdoutBytes", stdout.total());
+    json.put("stderrBytes", stderr.total());
+    json.put("limitsMet", Answers.words(execution.limitsMet()));
+    return json;
   }
 }

@@ -1,5 +1,7 @@
 package dev.isola.server.api;
 
+import dev.isola.server.limit.ByteBudget;
+import dev.isola.server.limit.Turnstile;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.ErrorCode;
@@ -26,6 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 record FileOperation(String place, Map<?, ?> fields) {
   static final Shape CONTENT = new Shape.Content(8 << 20);
+
+  /** Content up to this size needs no share of the server's memory. */
+  private static final int SMALL = 16 * 1024;
+
   private static final int MOST_READ = 8 << 20;
   private static final int FOLDER_MODE = 0755;
 
@@ -60,8 +66,36 @@ record FileOperation(String place, Map<?, ?> fields) {
           Field.of("recursive", Shapes.FLAG, "of remove: a whole tree; false"));
 
   /** What may still be read in one batch: it is all held until the answer goes out. */
-  static final class Room {
+  static final class Room implements AutoCloseable {
+    private final ByteBudget budget;
     private int left = MOST_READ;
+    private long taken;
+
+    Room(ByteBudget budget) {
+      this.budget = budget;
+    }
+
+    private void take(int bytes) {
+      left -= bytes;
+      if (bytes > SMALL) {
+        if (!budget.take(bytes)) {
+          throw Fault.of(
+                  ErrorCode.RATE_LIMITED,
+                  "the server holds as much content as it may for all requests",
+                  "try again in a moment, or read large files one by one")
+              .with(Turnstile.RETRY_AFTER, "1")
+              .exception();
+        }
+        taken += bytes;
+      }
+    }
+
+    /** Gives the shared memory back. */
+    @Override
+    public void close() {
+      budget.give(taken);
+      taken = 0;
+    }
   }
 
   private String verb() {
@@ -155,7 +189,7 @@ record FileOperation(String place, Map<?, ?> fields) {
           .exception();
     }
     byte[] content = files.readBytes(path, room.left);
-    room.left -= content.length;
+    room.take(content.length);
     return content;
   }
 

@@ -11,6 +11,7 @@ import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
@@ -19,6 +20,7 @@ import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,7 +90,7 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
                             "form",
                             new Shape.Choice(List.of("host", "path")),
                             "host: PORT-ID.DOMAIN, an origin of its own; path: beneath this URL;"
-                                + " host")),
+                                + " host, or path where the server is called by its address")),
                     true))
             .answers(
                 Answer.json(
@@ -164,8 +166,16 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
         new SandboxToken(
             SandboxToken.Kind.PREVIEW, id, port, keys.tokens().in(exchange.whole("ttlSeconds")));
     String host = exchange.header("Host").orElse("localhost");
+    Object form = exchange.body().get("form");
+    boolean address = Gate.isAddress(host);
+    if (address && "host".equals(form)) {
+      throw Query.refused(
+          List.of(
+              new Violation(
+                  "form", "host needs a server that is called by a name, not by its address")));
+    }
     String site =
-        "path".equals(exchange.body().get("form"))
+        address || "path".equals(form)
             ? host + Previews.prefix(id.value(), port)
             : port + "-" + id + "." + Gate.domain(host);
     exchange.json(

@@ -167,7 +167,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     if (!problems.isEmpty()) {
       throw Query.refused(problems);
     }
-    SandboxSpec spec = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    SandboxSpec spec = ending(SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM)));
     Request request = Request.of(spec, (String) beside.getOrDefault("provider", standardProvider));
     if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
       request = request.strict();
@@ -188,6 +188,16 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     Delivery delivery = serving.engine().create(order);
     exchange.about(delivery.entry().id());
     exchange.json(delivery.repeated() ? 200 : 201, Answers.sandbox(delivery.entry()));
+  }
+
+  /** A sandbox whose client names no time does not live for ever. */
+  private SandboxSpec ending(SandboxSpec spec) {
+    return serving
+        .engine()
+        .defaultTtl()
+        .filter(any -> spec.ttl().isEmpty())
+        .map(ttl -> spec.toBuilder().ttl(ttl).build())
+        .orElse(spec);
   }
 
   private void list(Exchange exchange) throws IOException {

@@ -1,12 +1,15 @@
 package dev.isola.server.api;
 
 import dev.isola.server.Serving;
+import dev.isola.server.limit.Turnstile;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.OpenApi;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -24,14 +27,14 @@ record SystemRoutes(Serving serving, Supplier<List<Route>> table, String version
             .open()
             .answers(Answer.json(200, OK))
             .by(exchange -> exchange.json(200, Map.of("status", "ok"))),
-        Route.of("GET", "/readyz", "ready", "Tells that sandboxes can be made; 503 until then.")
+        Route.of(
+                "GET",
+                "/readyz",
+                "ready",
+                "Tells that a provider that the configuration allows is healthy; 503 otherwise.")
             .open()
             .answers(Answer.json(200, OK))
-            .by(
-                exchange -> {
-                  serving.parts();
-                  exchange.json(200, Map.of("status", "ready"));
-                }),
+            .by(this::ready),
         Route.of("GET", "/metrics", "metrics", "Metrics in the text format of Prometheus.")
             .answers(Answer.of("text/plain", "metrics"))
             .by(this::metrics),
@@ -39,6 +42,20 @@ record SystemRoutes(Serving serving, Supplier<List<Route>> table, String version
             .open()
             .answers(Answer.of("application/json", "OpenAPI 3.1"))
             .by(exchange -> exchange.json(200, OpenApi.describe(table.get(), version))));
+  }
+
+  /** Answers at once. What is wrong is not told: nobody needs a key for this. */
+  private void ready(Exchange exchange) throws IOException {
+    Serving.Parts parts = serving.current().orElseThrow(Serving::unavailable);
+    if (!parts.engine().readiness().isReady()) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "no provider that the configuration allows is healthy",
+              "isola doctor says why, and /api/v1/providers with a key")
+          .with(Turnstile.RETRY_AFTER, "5")
+          .exception();
+    }
+    exchange.json(200, Map.of("status", "ready"));
   }
 
   private void metrics(Exchange exchange) throws IOException {

@@ -26,11 +26,21 @@ public final class Gate {
 
   private final Set<String> names = new HashSet<>(LOOPBACK);
   private final Set<String> domains = new HashSet<>(Set.of("localhost"));
+  private final MachineNames machine;
 
   /**
    * @param domains further names of this server, without ports
    */
   public Gate(Collection<String> domains) {
+    this(domains, MachineNames.of("localhost"));
+  }
+
+  /**
+   * @param domains further names of this server, without ports
+   * @param machine names and addresses that follow from where it listens
+   */
+  public Gate(Collection<String> domains, MachineNames machine) {
+    this.machine = machine;
     domains.forEach(domain -> this.domains.add(domain.toLowerCase(Locale.ROOT)));
     for (String domain : this.domains) {
       names.addAll(List.of(domain, "api." + domain, "sandbox." + domain)); // as E2B's clients say
@@ -43,6 +53,18 @@ public final class Gate {
     return LOOPBACK.contains(name)
         ? "localhost" + host.substring(Math.min(name.length(), host.length()))
         : host;
+  }
+
+  private boolean isOurs(String name) {
+    return names.contains(name) || machine.contains(name);
+  }
+
+  /** Tells whether a host is an address, beneath which there are no names. */
+  public static boolean isAddress(String host) {
+    return name(host)
+        .filter(name -> !LOOPBACK.contains(name))
+        .flatMap(MachineNames::address)
+        .isPresent();
   }
 
   /** Tells whether only this machine can reach an address by that name. */
@@ -65,7 +87,7 @@ public final class Gate {
 
   /** Refuses a request by a name that is not ours. */
   public void checkHost(List<String> hosts) {
-    if (hosts.size() != 1 || name(hosts.getFirst()).filter(names::contains).isEmpty()) {
+    if (hosts.size() != 1 || name(hosts.getFirst()).filter(this::isOurs).isEmpty()) {
       throw refused("Host", "this server is not known by the name it was called by");
     }
   }
@@ -73,7 +95,7 @@ public final class Gate {
   /** Tells whether a page that is not ours asks. */
   public boolean isForeign(List<String> origins) {
     return origins.stream()
-        .anyMatch(origin -> host(origin).flatMap(Gate::name).filter(names::contains).isEmpty());
+        .anyMatch(origin -> host(origin).flatMap(Gate::name).filter(this::isOurs).isEmpty());
   }
 
   /**
@@ -107,7 +129,7 @@ public final class Gate {
    */
   public Optional<PreviewHost> named(
       List<String> hosts, Optional<String> sandbox, Optional<String> port) {
-    boolean ours = hosts.size() == 1 && name(hosts.getFirst()).filter(names::contains).isPresent();
+    boolean ours = hosts.size() == 1 && name(hosts.getFirst()).filter(this::isOurs).isPresent();
     String number = port.orElse(Integer.toString(ENVD_PORT));
     return sandbox
         .filter(id -> ours && id.matches("[a-z0-9]{1,32}") && number.matches("[0-9]{1,5}"))
@@ -126,7 +148,7 @@ public final class Gate {
       return Optional.empty();
     }
     String host = hosts.getFirst().toLowerCase(Locale.ROOT);
-    Optional<String> name = name(host).filter(one -> !names.contains(one));
+    Optional<String> name = name(host).filter(one -> !isOurs(one));
     Matcher form = PREVIEW.matcher(name.orElse(""));
     if (!form.matches() || !domains.contains(form.group(3))) {
       return Optional.empty();

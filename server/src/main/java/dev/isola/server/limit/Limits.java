@@ -8,7 +8,21 @@ package dev.isola.server.limit;
  * @param failures wrong keys a minute from one address
  * @param requests worked on at once, by all together
  * @param streams of each key at once
+ * @param previews requests to ports of sandboxes at once, beside {@code requests}
+ * @param previewsPerSandbox of those, to one sandbox
  */
-public record Limits(long perSecond, long burst, long failures, long requests, long streams) {
+public record Limits(
+    long perSecond,
+    long burst,
+    long failures,
+    long requests,
+    long streams,
+    long previews,
+    long previewsPerSandbox) {
   public static final Limits NONE = new Limits(0, 1, 0, 0, 0);
+
+  /** No limits for previews. */
+  public Limits(long perSecond, long burst, long failures, long requests, long streams) {
+    this(perSecond, burst, failures, requests, streams, 0, 0);
+  }
 }

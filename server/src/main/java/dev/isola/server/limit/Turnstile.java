@@ -20,6 +20,7 @@ public final class Turnstile {
   private final Buckets failures;
   private final AtomicLong inside = new AtomicLong();
   private final Map<String, AtomicLong> streams = new ConcurrentHashMap<>();
+  private final PreviewPool previews;
 
   /** A place inside; closing it makes room. */
   public interface Place extends AutoCloseable {
@@ -31,6 +32,7 @@ public final class Turnstile {
     this.limits = limits;
     keys = new Buckets(limits.perSecond(), limits.burst(), nanoTime);
     failures = new Buckets(limits.failures() / MINUTE, limits.failures(), nanoTime);
+    previews = new PreviewPool(limits.previews(), limits.previewsPerSandbox());
   }
 
   /** Takes a place among those who are worked for. */
@@ -44,6 +46,15 @@ public final class Turnstile {
         streams.computeIfAbsent(key, any -> new AtomicLong()),
         limits.streams(),
         "the key " + key + " has as many streams open as it may");
+  }
+
+  /**
+   * Takes a place among the requests to ports of sandboxes, which have a pool of their own.
+   *
+   * @param known whether the request showed a key or token that is good for the port
+   */
+  public Place preview(String sandbox, boolean known) {
+    return previews.enter(sandbox, known);
   }
 
   private static Place place(AtomicLong taken, long most, String what) {
@@ -83,6 +94,11 @@ public final class Turnstile {
     }
   }
 
+  /** Tells whether {@link #address} refuses this address now. */
+  public boolean isBlocked(String address) {
+    return limits.failures() > 0 && failures.look(address) > 0;
+  }
+
   /** Counts a wrong key. */
   public void failed(String address) {
     if (limits.failures() > 0) {
@@ -90,7 +106,7 @@ public final class Turnstile {
     }
   }
 
-  private static SandboxException refused(String what, String remedy, double wait) {
+  static SandboxException refused(String what, String remedy, double wait) {
     return Fault.of(ErrorCode.RATE_LIMITED, what, remedy)
         .with(RETRY_AFTER, Long.toString((long) Math.ceil(wait)))
         .exception();

@@ -41,6 +41,24 @@ final class Heads {
   private static final Set<String> NEVER_OUT = Set.of("alt-svc", "public-key-pins");
 
   /**
+   * By these a reverse proxy before this server is told what to do: to send a file of its own or
+   * the answer of another address (nginx, Apache, lighttpd, LiteSpeed, Perlbal), or to run what the
+   * body includes (ESI). That is for the operator's own applications, not for a sandbox.
+   */
+  private static final List<String> PROXY_COMMANDS =
+      List.of(
+          "x-accel-",
+          "x-sendfile",
+          "x-send-file",
+          "x-lighttpd-",
+          "x-litespeed-",
+          "x-lsadc-",
+          "x-reproxy-",
+          "x-esi",
+          "surrogate-",
+          "edge-control");
+
+  /**
    * These would speak for our own pages, which a preview by path has its address in common with.
    */
   private static final Set<String> NOT_BY_PATH =
@@ -184,7 +202,7 @@ final class Heads {
         cookie(one.value()).ifPresent(value -> headers.add(new Header(one.name(), value)));
       } else if (name.equals("location") && byPath) {
         headers.add(new Header(one.name(), moved(one.value(), prefix, host)));
-      } else if (!dropped.contains(name)) {
+      } else if (!dropped.contains(name) && !isProxyCommand(name)) {
         headers.add(one);
       }
     }
@@ -197,6 +215,12 @@ final class Heads {
           .ifPresent(word -> headers.add(new Header("Upgrade", word)));
     }
     return headers;
+  }
+
+  /** Some proxies and gateways read an underscore as a dash. */
+  private static boolean isProxyCommand(String name) {
+    String dashed = name.replace('_', '-');
+    return PROXY_COMMANDS.stream().anyMatch(dashed::startsWith);
   }
 
   /** A cookie is for this preview only, and not ours. */

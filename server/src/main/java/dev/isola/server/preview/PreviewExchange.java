@@ -23,6 +23,9 @@ public interface PreviewExchange extends Exchange {
   /** Tells whether a page asks that is neither ours nor of this preview. */
   boolean fromForeignPage();
 
+  /** Returns the limits that the request is under. */
+  PreviewAccess access();
+
   /** Returns how many bytes the body has; -1 when that is not known, 0 when there is none. */
   long length();
 

@@ -4,27 +4,19 @@ import dev.isola.server.Serving;
 import dev.isola.server.Waking;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.HostAccessGuard;
-import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Credentials;
-import dev.isola.server.auth.PublicPorts;
 import dev.isola.server.auth.SandboxToken;
-import dev.isola.server.auth.SandboxTokens;
-import dev.isola.server.auth.Scope;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.spi.error.NotFound;
-import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Ports of sandboxes as web sites, whatever network a sandbox has: bytes go through its agent. They
@@ -35,15 +27,14 @@ public final class Previews {
   public static final String PARAMETER = "isola_token";
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
-  private static final String BEARER = "Bearer ";
   private static final String FOLDER = "/api/v1/sandboxes/";
 
   private final Serving serving;
   private final ApiKeys keys;
   private final Duration patience;
   private final Waking waking;
-  private final HostAccessGuard hostAccess;
   private final ExposedPorts exposed;
+  private final PreviewAdmission admission;
 
   public Previews(Serving serving, ApiKeys keys) {
     this(serving, keys, PATIENCE);
@@ -54,8 +45,8 @@ public final class Previews {
     this.keys = keys;
     this.patience = patience;
     this.waking = new Waking(serving);
-    this.hostAccess = new HostAccessGuard(serving);
     this.exposed = new ExposedPorts(serving);
+    this.admission = new PreviewAdmission(serving, keys, new HostAccessGuard(serving));
   }
 
   /** Returns what stands before the paths of a port. */
@@ -94,14 +85,14 @@ public final class Previews {
       welcome(exchange, sandbox, port, target);
       return;
     }
-    admit(exchange, sandbox, port);
+    Optional<String> shown = admission.admit(exchange, sandbox, port);
     exposed.check(sandbox, port);
     if (!exchange.method().equals("GET")) {
       exchange.actor(new PreviewActor(keys).of(exchange.headers(), sandbox, port));
     }
     PortDialing.Connection connection = dial(sandbox, port);
     new Forwarding(exchange, sandbox, port, patience)
-        .through(connection, target.clean(), this::isOurs);
+        .through(connection, target.clean(), text -> PreviewAdmission.isOurs(text, shown));
   }
 
   /**
@@ -132,14 +123,18 @@ public final class Previews {
   /** Gives who comes by a link a cookie, and sends him on to where nobody sees the token. */
   private void welcome(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
       throws IOException {
+    exchange.access().refuseBlocked();
     Optional<SandboxToken> token =
         target
             .token()
             .flatMap(keys.tokens()::find)
             .filter(one -> one.opens(sandbox, port))
             .filter(one -> one.kind() == SandboxToken.Kind.PREVIEW);
+    if (token.isEmpty()) {
+      exchange.access().failed();
+    }
     if (token.isEmpty() || exchange.fromForeignPage()) {
-      throw unknown("the link is not good, or not any more", "ask for a new link");
+      throw PreviewAdmission.unknown("the link is not good, or not any more", "ask for a new link");
     }
     long left = token.get().expiresAt().getEpochSecond() - keys.tokens().in(0).getEpochSecond();
     String cookie =
@@ -168,87 +163,6 @@ public final class Previews {
     try (OutputStream _ = exchange.begin(303, headers)) {
       // The head says all.
     }
-  }
-
-  /** Whoever has no key is not told whether a sandbox is there. */
-  private boolean isOpen(SandboxId sandbox) {
-    try {
-      return serving.engine().entry(sandbox).labels().containsKey(PublicPorts.EVERY);
-    } catch (NotFound absent) {
-      return false;
-    }
-  }
-
-  private void admit(PreviewExchange exchange, SandboxId sandbox, int port) {
-    // On the network of the host a port is the host's: it is opened one by one, by an
-    // administrator.
-    boolean own = !hostAccess.of(sandbox).network();
-    if (keys.publicPorts().contains(sandbox, port) || (own && isOpen(sandbox))) {
-      return;
-    }
-    if (exchange.fromForeignPage()) {
-      throw Fault.of(
-              ErrorCode.FORBIDDEN,
-              "pages of another origin may not call this preview",
-              "open the port to everybody, or call it from its own pages")
-          .sandbox(sandbox)
-          .exception();
-    }
-    List<Header> headers = exchange.headers();
-    List<String> shown =
-        Stream.concat(
-                Header.values(headers, "Authorization").stream().map(Previews::secret),
-                Header.values(headers, Credentials.TOKEN_HEADER).stream())
-            .toList();
-    if (isOfSandbox(headers, sandbox)) {
-      return;
-    }
-    Stream<String> tokens = Stream.concat(shown.stream(), Heads.tokens(headers).stream());
-    if (tokens
-        .flatMap(one -> keys.tokens().find(one).stream())
-        .anyMatch(one -> one.opens(sandbox, port))) {
-      return;
-    }
-    Optional<ApiKey> key = shown.stream().flatMap(one -> keys.find(one).stream()).findFirst();
-    if (key.isEmpty()) {
-      throw unknown(
-          "this preview is private",
-          "open it by a link, send a token as " + Credentials.TOKEN_HEADER + ", or a key");
-    }
-    if (!key.get().scope().allows(Scope.USE)) {
-      throw Fault.of(
-              ErrorCode.FORBIDDEN,
-              "the key " + key.get().name() + " does not allow use",
-              "use a key with scope use")
-          .exception();
-    }
-    hostAccess.check(key, sandbox.value());
-  }
-
-  /** E2B's clients show what they were given when the sandbox was made. */
-  private boolean isOfSandbox(List<Header> headers, SandboxId sandbox) {
-    return Header.values(headers, Credentials.TRAFFIC_HEADER).stream()
-            .anyMatch(one -> keys.tokens().isSteady(sandbox, Credentials.TRAFFIC, one))
-        || Header.values(headers, Credentials.ENVD_HEADER).stream()
-            .anyMatch(one -> keys.tokens().isSteady(sandbox, Credentials.ENVD, one));
-  }
-
-  private static SandboxException unknown(String what, String remedy) {
-    return Fault.of(ErrorCode.UNAUTHENTICATED, what, remedy).exception();
-  }
-
-  private static String secret(String authorization) {
-    return authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
-        ? authorization.substring(BEARER.length()).strip()
-        : "";
-  }
-
-  /** Tells whether an Authorization is a key of ours, good or not: sandboxes get none of them. */
-  private boolean isOurs(String authorization) {
-    String secret = secret(authorization);
-    return secret.startsWith(SandboxTokens.PREFIX)
-        || secret.startsWith(ApiKeys.PREFIX)
-        || (!secret.isEmpty() && keys.find(secret).isPresent());
   }
 
   private PortDialing.Connection dial(SandboxId id, int port) {

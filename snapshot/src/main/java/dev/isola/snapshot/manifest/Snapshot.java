@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param sandbox whose files they were
  * @param provider that ran it, and so the runtime's type
- * @param runtime the provider's version of itself
+ * @param runtime the version of Isola that took it
  * @param architecture as Java names it
  * @param parent the snapshot before it in the same line
  * @param root the folder inside the sandbox that was taken

@@ -16,7 +16,7 @@ public record EnvdRoutes(Serving serving, ApiKeys keys) {
   public List<Route> routes() {
     Inside inside = new Inside(serving);
     return Stream.of(
-            new FactRoutes(serving, inside).routes(),
+            new FactRoutes(serving, keys, inside).routes(),
             new ProcessRoutes(inside).routes(),
             new FilesystemRoutes(inside, new Watchers()).routes(),
             new ContentRoutes(serving, keys, inside).routes())

@@ -2,23 +2,31 @@ package dev.isola.server.e2b.envd;
 
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.SandboxEntry;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Facts of a sandbox: that it runs, what it uses, its environment. */
-record FactRoutes(Serving serving, Inside inside) {
+record FactRoutes(Serving serving, ApiKeys keys, Inside inside) {
   private static final Duration SAMPLE = Duration.ofMillis(100);
   private static final long MIB = 1 << 20;
 
@@ -39,8 +47,31 @@ record FactRoutes(Serving serving, Inside inside) {
         .of(Face.ENVD);
   }
 
+  /**
+   * Needs no token. Without one it is answered from the ledger: a stranger's request neither wakes
+   * a sandbox nor keeps it alive.
+   */
   private void health(Exchange exchange) throws IOException {
-    inside.sandbox(exchange);
+    SandboxId id = Inside.id(exchange);
+    boolean known =
+        exchange
+            .header(Credentials.ENVD_HEADER)
+            .filter(token -> keys.tokens().isSteady(id, Credentials.ENVD, token))
+            .isPresent();
+    if (known) {
+      inside.sandbox(exchange);
+      exchange.empty();
+      return;
+    }
+    SandboxEntry entry = serving.engine().entry(id);
+    if (entry.state() != SandboxState.RUNNING) {
+      throw Fault.of(
+              ErrorCode.ILLEGAL_STATE,
+              "sandbox " + entry.id() + " is " + entry.state().name().toLowerCase(Locale.ROOT),
+              "resume it")
+          .sandbox(entry.id())
+          .exception();
+    }
     exchange.empty();
   }
 

@@ -1,0 +1,116 @@
+package dev.isola.engine.metrics;
+
+import dev.isola.engine.Log;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.ExecutionInfo;
+import dev.isola.spi.exec.Exit;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Executions that were started and whose end was not seen yet. Each is timed once, by the first
+ * that sees its end: the client that started it, a client that attached later, or {@link #sweep}
+ * for executions in the background, which no client follows.
+ */
+public final class OpenExecutions {
+  private record Key(SandboxId sandbox, ExecutionId execution) {}
+
+  /**
+   * @param detached whether the client that started it has let go of it
+   */
+  private record Open(String provider, boolean detached) {}
+
+  private final Recorder recorder;
+  private final Map<Key, Open> open = new ConcurrentHashMap<>();
+
+  public OpenExecutions(Recorder recorder) {
+    this.recorder = recorder;
+  }
+
+  void started(SandboxId sandbox, Execution execution, String provider) {
+    open.put(new Key(sandbox, execution.id()), new Open(provider, false));
+  }
+
+  void ended(SandboxId sandbox, ExecutionId execution, Exit exit, Duration time) {
+    Open known = open.remove(new Key(sandbox, execution));
+    if (known != null) {
+      recorder.ended(known.provider(), Ending.of(exit), Math.max(0, time.toNanos()));
+    }
+  }
+
+  /** Leaves an execution to {@link #sweep}, unless its end was seen. */
+  void detached(SandboxId sandbox, ExecutionId execution) {
+    open.computeIfPresent(
+        new Key(sandbox, execution), (any, known) -> new Open(known.provider(), true));
+  }
+
+  int size() {
+    return open.size();
+  }
+
+  /**
+   * Times executions in the background that have ended. Lists the executions of their sandboxes,
+   * which counts as no activity and wakes no sandbox. Executions of a sandbox that is gone, and
+   * those that a sandbox lists no longer, are forgotten.
+   *
+   * @param sandboxes those that can be talked to
+   */
+  public void sweep(List<Sandbox> sandboxes, Log log) {
+    Map<SandboxId, List<Key>> detached =
+        open.entrySet().stream()
+            .filter(one -> one.getValue().detached())
+            .map(Map.Entry::getKey)
+            .collect(Collectors.groupingBy(Key::sandbox));
+    if (detached.isEmpty()) {
+      return;
+    }
+    Map<SandboxId, Sandbox> there = new HashMap<>();
+    sandboxes.forEach(one -> there.put(one.id(), one));
+    detached.forEach(
+        (id, keys) -> {
+          Sandbox sandbox = there.get(id);
+          if (sandbox == null) {
+            keys.forEach(open::remove);
+          } else {
+            sweep(sandbox, keys, log);
+          }
+        });
+  }
+
+  private void sweep(Sandbox sandbox, List<Key> keys, Log log) {
+    try {
+      if (sandbox.state() != SandboxState.RUNNING) {
+        return; // nothing ends in there now, and asking would wake it
+      }
+      Map<ExecutionId, ExecutionInfo> listed =
+          sandbox.as(Attaching.class).map(Attaching::executions).orElse(List.of()).stream()
+              .collect(Collectors.toMap(ExecutionInfo::id, Function.identity(), (a, b) -> b));
+      for (Key key : keys) {
+        ExecutionInfo info = listed.get(key.execution());
+        if (info == null) {
+          open.remove(key);
+        } else if (info.exit().isPresent()) {
+          Duration time =
+              Duration.between(info.startedAt(), info.endedAt().orElse(info.startedAt()));
+          ended(key.sandbox(), key.execution(), info.exit().get(), time);
+        }
+      }
+    } catch (SandboxException e) {
+      // It cannot be asked now; the next sweep asks again.
+    } catch (RuntimeException e) {
+      keys.forEach(open::remove);
+      log.warning("executions of sandbox " + sandbox.id() + " are not timed: " + e);
+    }
+  }
+}

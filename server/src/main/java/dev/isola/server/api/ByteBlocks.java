@@ -1,0 +1,117 @@
+package dev.isola.server.api;
+
+import dev.isola.server.limit.ByteBudget;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * Bytes in blocks that are never copied together. The first ones are its own, each further one is
+ * taken from a budget and given back on close.
+ */
+final class ByteBlocks implements AutoCloseable {
+  static final int BLOCK = 16 * 1024;
+
+  /** How many blocks need no budget. */
+  private static final int OWN = 2;
+
+  /** Most output is short, and a whole block for it would be mostly empty. */
+  private static final int FIRST = 512;
+
+  private final ByteBudget budget;
+  private final Deque<byte[]> blocks = new ArrayDeque<>();
+  private int skipped; // of the first block
+  private int filled; // of the last block
+  private long size;
+  private int taken;
+
+  ByteBlocks(ByteBudget budget) {
+    this.budget = budget;
+  }
+
+  long size() {
+    return size;
+  }
+
+  /**
+   * Appends what there is room for.
+   *
+   * @return how many bytes were appended; fewer than asked for when the budget is used up
+   */
+  int append(byte[] bytes, int from, int count) {
+    int done = 0;
+    while (done < count && hasRoom(count - done)) {
+      byte[] last = blocks.getLast();
+      int now = Math.min(count - done, last.length - filled);
+      System.arraycopy(bytes, from + done, last, filled, now);
+      filled += now;
+      done += now;
+      size += now;
+    }
+    return done;
+  }
+
+  /** Tells whether the last block has room, and adds one where it has not. */
+  private boolean hasRoom(int wanted) {
+    if (!blocks.isEmpty() && filled < blocks.getLast().length) {
+      return true;
+    }
+    if (blocks.size() >= OWN) {
+      if (!budget.take(BLOCK)) {
+        return false;
+      }
+      taken++;
+    }
+    blocks.addLast(new byte[blocks.isEmpty() && wanted <= FIRST ? FIRST : BLOCK]);
+    filled = 0;
+    return true;
+  }
+
+  /** Drops the first bytes. */
+  void drop(long count) {
+    long left = Math.clamp(count, 0, size);
+    size -= left;
+    while (left > 0) {
+      int there = (blocks.size() == 1 ? filled : blocks.getFirst().length) - skipped;
+      if (left < there) {
+        skipped += (int) left;
+        return;
+      }
+      left -= there;
+      skipped = 0;
+      blocks.removeFirst();
+      if (taken > 0) {
+        taken--;
+        budget.give(BLOCK);
+      }
+    }
+  }
+
+  /** Returns the bytes to read, without a copy. */
+  InputStream stream() {
+    List<InputStream> parts = new ArrayList<>();
+    int number = 0;
+    for (byte[] block : blocks) {
+      int from = number == 0 ? skipped : 0;
+      int to = number == blocks.size() - 1 ? filled : block.length;
+      parts.add(new ByteArrayInputStream(block, from, to - from));
+      number++;
+    }
+    return new SequenceInputStream(Collections.enumeration(parts));
+  }
+
+  @Override
+  public void close() {
+    blocks.clear();
+    size = 0;
+    skipped = 0;
+    filled = 0;
+    budget.give((long) taken * BLOCK);
+    taken = 0;
+  }
+}

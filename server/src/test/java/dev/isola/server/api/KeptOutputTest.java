@@ -1,0 +1,123 @@
+package dev.isola.server.api;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.isola.server.limit.ByteBudget;
+import dev.isola.spi.exec.OutputLimit;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.StringWriter;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+class KeptOutputTest {
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final int MIB = 1 << 20;
+
+  private final ByteBudget budget = new ByteBudget(64L * MIB);
+
+  private static String text(KeptOutput output) throws IOException {
+    StringWriter text = new StringWriter();
+    output.text().transferTo(text);
+    return text.toString();
+  }
+
+  private static String value(KeptOutput output, boolean base64) {
+    String json = JSON.writeValueAsString(Map.of("value", output.written(base64)));
+    return JSON.readTree(json).required("value").asString();
+  }
+
+  @Test
+  void keepsAllThatTheLimitAllowsWhateverThePieces() throws IOException {
+    Random random = new Random(7);
+    for (int round = 0; round < 50; round++) {
+      OutputLimit limit = new OutputLimit(random.nextInt(100_000), random.nextInt(100_000));
+      byte[] all = new byte[random.nextInt(300_000)];
+      random.nextBytes(all);
+      try (KeptOutput output = new KeptOutput(limit, budget)) {
+        for (int at = 0; at < all.length; ) {
+          int now = Math.min(all.length - at, 1 + random.nextInt(random.nextInt(40_000) + 1));
+          output.add(Arrays.copyOfRange(all, at, at + now));
+          at += now;
+        }
+        int head = Math.min(all.length, limit.head());
+        int tail = Math.min(all.length - head, limit.tail());
+        byte[] kept = Arrays.copyOf(all, head + tail);
+        System.arraycopy(all, all.length - tail, kept, head, tail);
+        assertThat(output.total()).isEqualTo(all.length);
+        assertThat(output.omitted()).isEqualTo(all.length - head - tail);
+        assertThat(output.isOutOfBudget()).isFalse();
+        assertThat(value(output, true)).isEqualTo(Base64.getEncoder().encodeToString(kept));
+      }
+    }
+    assertThat(budget.left()).as("all is given back").isEqualTo(64L * MIB);
+  }
+
+  @Test
+  void textIsThatOfAllBytesTogether() throws IOException {
+    String sample = "a\u0000\n\"é€😀".repeat(30_000);
+    byte[] all = sample.getBytes(UTF_8);
+    try (KeptOutput output = new KeptOutput(new OutputLimit(100_001, MIB), budget)) {
+      for (int at = 0; at < all.length; at += 1000) {
+        output.add(Arrays.copyOfRange(all, at, Math.min(all.length, at + 1000)));
+      }
+      assertThat(text(output)).isEqualTo(sample);
+      assertThat(value(output, false)).isEqualTo(sample);
+    }
+  }
+
+  @Test
+  void aLineStandsWhereBytesWereDroppedOrLost() throws IOException {
+    try (KeptOutput output = new KeptOutput(new OutputLimit(2, 2), budget)) {
+      output.add("abcdef".getBytes(UTF_8));
+      assertThat(text(output)).isEqualTo("ab\n[... 2 bytes omitted ...]\nef");
+      output.addLost(10);
+      output.add("g".getBytes(UTF_8));
+      assertThat(text(output)).isEqualTo("ab\n[... 14 bytes omitted ...]\ng");
+    }
+  }
+
+  @Test
+  void aBudgetThatIsUsedUpLeavesEachItsOwnPartAndTheNewestBytes() throws IOException {
+    ByteBudget small = new ByteBudget(4L * ByteBlocks.BLOCK);
+    OutputLimit limit = new OutputLimit(MIB, MIB);
+    try (KeptOutput first = new KeptOutput(limit, small);
+        KeptOutput second = new KeptOutput(limit, small)) {
+      for (KeptOutput output : new KeptOutput[] {first, second}) {
+        for (int i = 0; i < 2 * MIB / 1024; i++) {
+          output.add(String.format("%-1023s\n", i).getBytes(UTF_8));
+        }
+        assertThat(output.total()).isEqualTo(2 * MIB);
+        assertThat(output.isOutOfBudget()).isTrue();
+        assertThat(output.omitted()).isPositive();
+        assertThat(text(output)).startsWith("0 ").endsWith("\n").contains("\n2047 ");
+        assertThat(output.total() - output.omitted()).isGreaterThanOrEqualTo(2 * ByteBlocks.BLOCK);
+      }
+      assertThat(small.left()).isZero();
+    }
+    assertThat(small.left()).isEqualTo(4L * ByteBlocks.BLOCK);
+  }
+
+  /** As JSON each of these bytes is six. */
+  @Test
+  void anAnswerOfEightMebibytesOfNulIsNeverInMemoryAsJson() throws IOException {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    try (KeptOutput output = new KeptOutput(new OutputLimit(4 * MIB, 4 * MIB), budget)) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      byte[] piece = new byte[64 * 1024];
+      for (int i = 0; i < 8 * MIB / piece.length; i++) {
+        output.add(piece);
+      }
+      JSON.writeValue(OutputStream.nullOutputStream(), Map.of("stdout", output.written(false)));
+      assertThat(output.omitted()).isZero();
+      assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(24L * MIB);
+    }
+  }
+}
