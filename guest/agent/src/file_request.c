@@ -46,12 +46,12 @@ static bool heir_take(const struct request *r)
     return good;
 }
 
-void file_operation(const struct request *r, file_work *work)
+static void operation_as(const struct request *r, file_work *work, const char *otherwise)
 {
     char *path = fields_text(r->fields, T_PATH);
     char *named = fields_text(r->fields, T_USER);
     /* Who makes things for others administers the sandbox, and is not its user unless it says so. */
-    const char *user = named || fields_has(r->fields, T_HEIR) ? named : file_view.user;
+    const char *user = named || fields_has(r->fields, T_HEIR) ? named : otherwise;
     if (!path) {
         stream_error(r->stream, E_INVALID, 0, "PATH is missing or contains a NUL");
     } else if (!named && fields_has(r->fields, T_USER)) {
@@ -67,6 +67,16 @@ void file_operation(const struct request *r, file_work *work)
     user_make_for(NULL);
     free(named);
     free(path);
+}
+
+void file_operation(const struct request *r, file_work *work)
+{
+    operation_as(r, work, file_view.user);
+}
+
+void file_administration(const struct request *r, file_work *work)
+{
+    operation_as(r, work, NULL);
 }
 
 bool mode_field(struct stream *s, struct fields f, mode_t otherwise, mode_t *out)

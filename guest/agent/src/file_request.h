@@ -11,6 +11,8 @@ typedef void file_work(struct stream *s, struct fields f, const char *path);
 
 /* Reads PATH and USER, runs `work` with that user's rights on this thread, and takes them back. */
 void file_operation(const struct request *r, file_work *work);
+/* The same with the agent's own rights where no USER is named: for who keeps a sandbox's files and brings them back. */
+void file_administration(const struct request *r, file_work *work);
 
 /*
  * MODE or `otherwise`. Ends the stream and returns false for bits that are not allowed: where the files are

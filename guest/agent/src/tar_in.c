@@ -232,12 +232,20 @@ static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd
     return true;
 }
 
+/* What has the name goes; a whole folder only where changes of an image are applied. False: errno. */
+static bool make_room(const struct tar_in *in, int parent, const char *leaf)
+{
+    if (unlinkat(parent, leaf, 0) == 0)
+        return true;
+    return in->layer && (errno == EISDIR || errno == EPERM) && tar_remove(parent, leaf, in->device);
+}
+
 static bool take_file(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     mode_t mode = mode_allowed(in, e->mode) & 0777;
     int fd = openat(parent, leaf, flags, mode);
-    if (fd < 0 && errno == EEXIST && unlinkat(parent, leaf, 0) == 0)
+    if (fd < 0 && errno == EEXIST && make_room(in, parent, leaf))
         fd = openat(parent, leaf, flags, mode);
     if (fd < 0)
         return entry_failed(in, e->name);
@@ -258,7 +266,7 @@ static bool take_link(struct tar_in *in, const struct tar_entry *e, int parent, 
     if (file_view.root_fd >= 0 && !in->keep_owners && !tar_link_stays(in->name, e->target))
         return refuse(in, "a link leads out of the target folder", e->name);
     if (symlinkat(e->target, parent, leaf) < 0
-            && (errno != EEXIST || unlinkat(parent, leaf, 0) < 0 || symlinkat(e->target, parent, leaf) < 0))
+            && (errno != EEXIST || !make_room(in, parent, leaf) || symlinkat(e->target, parent, leaf) < 0))
         return entry_failed(in, e->name);
     if (!owner_set(in, parent, leaf, e))
         return entry_failed(in, e->name);
@@ -267,7 +275,7 @@ static bool take_link(struct tar_in *in, const struct tar_entry *e, int parent, 
     return true;
 }
 
-static bool link_made(int from, const char *name, int parent, const char *leaf)
+static bool link_made(const struct tar_in *in, int from, const char *name, int parent, const char *leaf)
 {
     struct stat a, b;
     if (linkat(from, name, parent, leaf, 0) == 0)
@@ -277,7 +285,7 @@ static bool link_made(int from, const char *name, int parent, const char *leaf)
         return false;
     if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return true;
-    return unlinkat(parent, leaf, 0) == 0 && linkat(from, name, parent, leaf, 0) == 0;
+    return make_room(in, parent, leaf) && linkat(from, name, parent, leaf, 0) == 0;
 }
 
 static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
@@ -296,7 +304,7 @@ static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int par
         if (name)
             *name++ = 0;
         int from = path_descend(in->top, name ? target : "", 0);
-        done = from >= 0 && link_made(from, name ? name : target, parent, leaf);
+        done = from >= 0 && link_made(in, from, name ? name : target, parent, leaf);
         if (!done)
             entry_failed(in, e->name);
         if (from >= 0)
@@ -510,5 +518,8 @@ static void tar_in_path(struct stream *s, struct fields f, const char *path)
 
 void operate_tar_in(const struct request *r)
 {
-    file_operation(r, tar_in_path);
+    if (fields_u64(r->fields, T_FLAGS, 0) & KEEP_OWNERS)
+        file_administration(r, tar_in_path);
+    else
+        file_operation(r, tar_in_path);
 }

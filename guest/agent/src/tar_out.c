@@ -41,6 +41,8 @@ struct tar_out {
     char *layer, *image;         /* what was written over an image: the folder with it, and the image; NULL for none */
     bool folders;                /* whole folders, by their names from the root on, without other mounts in them */
     dev_t device;                /* of the folder that is walked */
+    uint64_t changed;            /* only what changed from then on, without other mounts; 0 for everything */
+    struct fields request;
     struct inode_table links;
 };
 
@@ -55,12 +57,17 @@ static void failed(struct tar_out *o, int number, const char *relative)
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
 /* Whoever changes anything of a file changes its ctime, which nobody can set back. */
+static uint64_t changed_at(const struct stat *st)
+{
+    return (uint64_t) st->st_ctim.tv_sec * 1000000000 + (uint64_t) st->st_ctim.tv_nsec;
+}
+
 static bool put_unchanged(struct tar_out *o, int folder, const char *name, const char *relative)
 {
     struct stat st;
     if (!o->since || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
         return false;
-    if ((uint64_t) st.st_ctim.tv_sec * 1000000000 + (uint64_t) st.st_ctim.tv_nsec >= o->since)
+    if (changed_at(&st) >= o->since)
         return false;
     const char *first = st.st_nlink > 1 ? inode_table_seen(&o->links, st.st_dev, st.st_ino, relative) : NULL;
     o->writer.unchanged = !first;
@@ -136,7 +143,8 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
         o->whole = t->depth;
     o->before[t->depth] = o->writer.kept_length;
     if (fd >= 0) {
-        tar_keep(&o->writer, !included(o, t));   /* it may lead to something that is wanted */
+        /* It may lead to something that is wanted. */
+        tar_keep(&o->writer, !included(o, t) || (o->changed && changed_at(st) < o->changed));
         tar_put_entry(&o->writer, slashed, TAR_FOLDER, st, NULL, fd);
         tar_keep(&o->writer, false);
         close(fd);
@@ -149,11 +157,71 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
     free(slashed);
 }
 
+/* Made anew by whatever boots a sandbox. */
+static bool is_booted(const char *path)
+{
+    static const char *const folders[] = { ".dockerenv", ".isola", "dev", "proc", "run", "sys" };
+    static const char *const files[] = { "etc/hostname", "etc/hosts", "etc/resolv.conf" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        if (!strncmp(path, folders[i], length) && (!path[length] || path[length] == '/'))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (!strcmp(path, files[i]))
+            return true;
+    return false;
+}
+
+static const char *last_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_beneath(const char *path, const char *folder, size_t length)
+{
+    return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
+}
+
+/* Whether it is in a folder that is taken whole. */
+static bool in_folders(const struct tar_out *o, const char *path)
+{
+    struct field field;
+    for (size_t position = 0; o->folders && fields_next(o->request, &position, &field);) {
+        const char *folder = (const char *) field.value;
+        size_t length = field.length;
+        if (field.tag != T_FOLDER)
+            continue;
+        for (; length && *folder == '/'; length--)
+            folder++;
+        if (length && is_beneath(path, folder, length))
+            return true;
+    }
+    return false;
+}
+
+static bool left_out(const struct tar_out *o, const char *path)
+{
+    return is_booted(path) || in_folders(o, path) || match_name(&o->excludes, last_of(path), path);
+}
+
+/* Whether an entry of the root is not among its changes. */
+static bool is_no_change(const struct tar_out *o, const struct tree *t)
+{
+    struct stat st;
+    if (left_out(o, t->path) || fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return true;
+    return (!S_ISDIR(st.st_mode) && changed_at(&st) < o->changed)
+        || written_is_mount(t->folder, t->name, &st, o->device);
+}
+
+
 static void put_tree_entry(struct tar_out *o, struct tree *t)
 {
     struct stat st;
     char target[PATH_MAX];
-    if (match(&o->excludes, t) || (t->kind == DT_REG && !included(o, t)))
+    if (match(&o->excludes, t) || (t->kind == DT_REG && !included(o, t)) || (o->changed && is_no_change(o, t)))
         return;
     if (t->kind == DT_REG)           /* it is looked at once it is open */
         put_file(o, t->folder, t->name, t->path);
@@ -180,7 +248,8 @@ static void put_tree(struct tar_out *o, int top)
     struct stat st;
     if (fstat(top, &st) == 0) {
         o->device = st.st_dev;
-        tar_put_entry(&o->writer, "./", TAR_FOLDER, &st, NULL, top);
+        if (!o->changed)
+            tar_put_entry(&o->writer, "./", TAR_FOLDER, &st, NULL, top);
     }
     if (!tree_start(&t, top, true)) {
         failed(o, errno, "");
@@ -204,33 +273,6 @@ static void put_tree(struct tar_out *o, int top)
 }
 
 /* ---- what was written over an image -------------------------------------------------------------------- */
-
-/* Made anew by whatever boots a sandbox. */
-static bool is_booted(const char *path)
-{
-    static const char *const folders[] = { ".isola", "dev", "proc", "run", "sys" };
-    static const char *const files[] = { "etc/hostname", "etc/hosts", "etc/resolv.conf" };
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        size_t length = strlen(folders[i]);
-        if (!strncmp(path, folders[i], length) && (!path[length] || path[length] == '/'))
-            return true;
-    }
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (!strcmp(path, files[i]))
-            return true;
-    return false;
-}
-
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static bool left_out(const struct tar_out *o, const char *path)
-{
-    return is_booted(path) || match_name(&o->excludes, last_of(path), path);
-}
 
 static void put_removed(void *self, const char *path)
 {
@@ -418,10 +460,11 @@ static void tar_out_all(struct tar_out *o, struct fields f, bool hold)
     o->began = (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
     if (o->layer)
         put_layer(o);
+    if (o->changed || (!o->layer && !o->folders))
+        tar_out_from(o);
+    o->changed = 0;
     if (o->folders)
         put_folders(o, f);
-    if (!o->layer && !o->folders)
-        tar_out_from(o);
     if (hold)
         time = hold_end(&held);
     tar_out_answer(o, time);
@@ -444,6 +487,8 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
     o->layer = fields_text(f, T_LAYER);
     o->image = fields_text(f, T_IMAGE);
     o->folders = fields_has(f, T_FOLDER);
+    o->changed = fields_u64(f, T_CHANGED_NS, 0);
+    o->request = f;
     if (patterns_take(o, &o->excludes, f, T_EXCLUDE, "EXCLUDE") && patterns_take(o, &o->includes, f, T_INCLUDE, "INCLUDE"))
         tar_out_all(o, f, flags & HOLD_COMMANDS);
     patterns_free(&o->excludes);
@@ -458,5 +503,8 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
 
 void operate_tar_out(const struct request *r)
 {
-    file_operation(r, tar_out_path);
+    if (fields_u64(r->fields, T_FLAGS, 0) & MARKS)
+        file_administration(r, tar_out_path);
+    else
+        file_operation(r, tar_out_path);
 }

@@ -124,8 +124,9 @@ final class ProviderEngine implements AutoCloseable {
         .sandbox();
   }
 
+  /** Returns what a script prints that root runs. */
   static String output(Sandbox sandbox, String script) {
-    ExecResult result = sandbox.run(Command.shell(script));
+    ExecResult result = sandbox.run(Command.shell(script).withUser("root"));
     if (!result.succeeded()) {
       throw new AssertionError(script + ": " + result);
     }

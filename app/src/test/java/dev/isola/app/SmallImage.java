@@ -100,7 +100,7 @@ final class SmallImage {
     byte[] config =
         """
         {"architecture":"%s","os":"linux",
-         "config":{"WorkingDir":"/home/user","Env":["PATH=/bin"]},
+         "config":{"WorkingDir":"/home/user","User":"user","Env":["PATH=/bin"]},
          "rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}\
         """
             .formatted(machine, layerDigest)

@@ -20,6 +20,7 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import dev.isola.spi.spec.WhenOver;
+import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,6 +58,17 @@ class WrittenFilesTest {
       echo tool > /bin/tool && chmod 4755 /bin/tool
       mkdir -p /srv/deep/er && echo x > /srv/deep/er/x && chown 1000:1000 /srv/deep/er/x
       echo home > /home/user/.profile && echo root > /root/note && echo tmp > /tmp/left
+      """;
+
+  /** What is a file or a link, apart from what every boot makes anew. */
+  private static final String FILES =
+      """
+      cd / && find . -xdev \\( -path ./proc -o -path ./dev -o -path ./sys -o -path ./run \
+      -o -path ./.isola -o -path ./.dockerenv -o -path ./etc/hosts -o -path ./etc/hostname \
+      -o -path ./etc/resolv.conf -o -path ./etc/mtab -o -path ./workspace \\) \
+      -prune -o ! -type d -print | sort | while read f; do
+        stat -c '%n %F %a %u %g %s' "$f"; readlink "$f"; test -h "$f" || sha256sum < "$f"; done
+      cat /workspace/plain
       """;
 
   /** Everything that can be told of the root apart from what every boot makes anew. */
@@ -116,6 +129,27 @@ class WrittenFilesTest {
       assertThat(ProviderEngine.output(restored(made, second, to), DESCRIBE))
           .as("the second snapshot, which reads only what changed")
           .isEqualTo(again);
+    }
+  }
+
+  @Test
+  void aSnapshotGoesFromDockerAndToDocker() throws IOException {
+    OwnEngine.Kind.DOCKER
+        .missing()
+        .ifPresent(what -> Assumptions.abort("NOT RUN: " + what + " is missing"));
+    SmallImage.addTo(folder, folder);
+    try (OwnEngine containers = OwnEngine.docker(false);
+        ProviderEngine made =
+            ProviderEngine.open(folder, containers.host(), List.of("docker", "bubblewrap"))) {
+      Sandbox local = made.make(spec("local"), "bubblewrap");
+      ProviderEngine.output(local, CHANGES);
+      String before = ProviderEngine.output(local, FILES);
+      Sandbox there = restored(made, everything(made, local), "docker");
+      assertThat(ProviderEngine.output(there, FILES)).isEqualTo(before);
+      Sandbox container = made.make(spec("container"), "docker");
+      ProviderEngine.output(container, CHANGES);
+      Sandbox back = restored(made, everything(made, container), "bubblewrap");
+      assertThat(ProviderEngine.output(back, FILES)).isEqualTo(before);
     }
   }
 

@@ -1,9 +1,13 @@
 package dev.isola.archive;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
 
 /**
  * A tar archive that is written while it is read. Nothing of a file but a buffer is in memory. Not
@@ -29,6 +33,16 @@ public final class TarStream extends InputStream {
 
   public TarStream(Iterator<Item> items) {
     this.items = items;
+  }
+
+  /** Returns an archive of what was removed, without its end: another may follow. */
+  public static InputStream removals(List<String> paths) {
+    ByteArrayOutputStream heads = new ByteArrayOutputStream();
+    for (String path : paths) {
+      heads.writeBytes(
+          TarHead.of(new TreeEntry(path, TreeEntry.Kind.REMOVED, "", 0, 0, 0, 0, 0, 0, Map.of())));
+    }
+    return new ByteArrayInputStream(heads.toByteArray());
   }
 
   @Override

@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 /** Pictures of a sandbox's files, taken by its agent. */
 record AgentPictures(AgentClient client, AgentFiles files, Supplier<Optional<WrittenFiles>> written)
     implements Snapshotting {
+  private static final long NANOS_PER_SECOND = 1_000_000_000;
   private static final int FLAGS = Wire.TAR_EXACT_TIMES | Wire.TAR_MARKS;
 
   @Override
@@ -33,13 +34,18 @@ record AgentPictures(AgentClient client, AgentFiles files, Supplier<Optional<Wri
   private void add(Coverage coverage, FieldsBuilder request) {
     request.add(Tag.FOLDER, coverage.folders());
     if (coverage.image().isPresent()) {
-      WrittenFiles.Layer layer =
+      WrittenFiles.Changes changes =
           written
               .get()
-              .flatMap(WrittenFiles::layer)
+              .flatMap(WrittenFiles::changes)
               .orElseThrow(
                   () -> Capability.unsupported("this provider", "telling changes of an image"));
-      request.add(Tag.LAYER, layer.upper()).add(Tag.IMAGE, layer.image());
+      switch (changes) {
+        case WrittenFiles.Overlay(var upper, var image, var _) ->
+            request.add(Tag.LAYER, upper).add(Tag.IMAGE, image);
+        case WrittenFiles.Since(var from, var _) ->
+            request.add(Tag.CHANGED_NS, from.getEpochSecond() * NANOS_PER_SECOND + from.getNano());
+      }
     }
   }
 

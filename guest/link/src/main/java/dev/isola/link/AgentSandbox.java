@@ -40,6 +40,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final AgentFiles files;
   private final UsageReporting usage;
   private final Supplier<Optional<WrittenFiles>> written;
+  private final UnaryOperator<Snapshotting> snapshotting;
   private final Map<Class<? extends Capability>, Capability> capabilities;
 
   private AgentSandbox(Builder builder) {
@@ -50,6 +51,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     files = new AgentFiles(client);
     usage = builder.usage.apply(this::usage);
     written = builder.written;
+    snapshotting = builder.snapshotting;
     capabilities = capabilities(builder.declared, builder.extra);
   }
 
@@ -220,7 +222,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     } else if (type == Renewing.class) {
       return (Renewing) this::renew;
     } else if (type == Snapshotting.class) {
-      return new AgentPictures(client, files, written);
+      return snapshotting.apply(new AgentPictures(client, files, written));
     }
     return null;
   }
@@ -266,6 +268,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private Map<Class<? extends Capability>, Capability> extra = Map.of();
     private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
     private Supplier<Optional<WrittenFiles>> written = Optional::empty;
+    private UnaryOperator<Snapshotting> snapshotting = UnaryOperator.identity();
     private Optional<Duration> timeout = Optional.empty();
     private LinkOptions options = LinkOptions.DEFAULT;
     private Supplier<Optional<Exit>> causeOfDeath = Optional::empty;
@@ -297,6 +300,12 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     /** Sets where the agent finds what the sandbox wrote; asked each time. */
     public Builder written(Supplier<Optional<WrittenFiles>> files) {
       written = files;
+      return this;
+    }
+
+    /** Sets how what the agent takes of files is completed by the provider. */
+    public Builder snapshotting(UnaryOperator<Snapshotting> completion) {
+      snapshotting = completion;
       return this;
     }
 

@@ -100,6 +100,7 @@ final class Tag {
   static final int LAYER = 110;
   static final int IMAGE = 111;
   static final int FOLDER = 112;
+  static final int CHANGED_NS = 113;
   static final int PROCESS_LIMIT = 120;
   static final int PROCESSORS = 121;
 

@@ -1,30 +1,43 @@
 package dev.isola.link;
 
 import dev.isola.spi.capability.Snapshotting.Coverage;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
 /**
  * Where an agent finds what its sandbox wrote.
  *
- * @param layer over an image, where it can be told from it
+ * @param changes of its image, where they can be told
  * @param folders the sandbox's own, whole
  */
-public record WrittenFiles(Optional<Layer> layer, List<String> folders) {
+public record WrittenFiles(Optional<Changes> changes, List<String> folders) {
+  /** How an agent tells changes of an image. */
+  public sealed interface Changes {
+    /** Returns the digest of the image. */
+    String digest();
+  }
+
   /**
-   * Changes of an image.
+   * By the names that an overlay keeps.
    *
-   * @param upper the folder inside that has what was written, as an overlay keeps it
+   * @param upper the folder inside that has what was written
    * @param image the folder inside that has the image unchanged
-   * @param digest of the image
    */
-  public record Layer(String upper, String image, String digest) {}
+  public record Overlay(String upper, String image, String digest) implements Changes {}
+
+  /**
+   * By the time of last change. The provider has to tell what was removed.
+   *
+   * @param from when the sandbox was made
+   */
+  public record Since(Instant from, String digest) implements Changes {}
 
   public WrittenFiles {
     folders = List.copyOf(folders);
   }
 
   Coverage coverage() {
-    return new Coverage(layer.map(Layer::digest), folders);
+    return new Coverage(changes.map(Changes::digest), folders);
   }
 }

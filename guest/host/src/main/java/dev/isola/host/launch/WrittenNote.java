@@ -66,7 +66,7 @@ final class WrittenNote {
           new WrittenFiles(
               Optional.of(lines.getFirst())
                   .filter(digest -> !digest.isEmpty())
-                  .map(digest -> new WrittenFiles.Layer(UPPER, IMAGE, digest)),
+                  .map(digest -> new WrittenFiles.Overlay(UPPER, IMAGE, digest)),
               lines.subList(1, lines.size())));
     } catch (NoSuchFileException earlier) {
       return Optional.empty();

@@ -9,6 +9,7 @@ import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -68,7 +69,7 @@ record ContainerPlan(
             "ISOLA_INSTANCE=" + instance,
             "ISOLA_SANDBOX=" + spec.id()),
         "Labels",
-        Labels.of(instance, flavour.name(), spec, boot),
+        labels(),
         "OpenStdin",
         true,
         "StdinOnce",
@@ -87,6 +88,14 @@ record ContainerPlan(
         Map.of("Test", List.of("NONE")),
         "HostConfig",
         host());
+  }
+
+  private Map<String, String> labels() {
+    Map<String, String> labels =
+        new LinkedHashMap<>(Labels.of(instance, flavour.name(), spec, boot));
+    labels.putAll(
+        WrittenLabels.of(spec, flavour.ownKernel() ? Optional.empty() : image.digest(), image));
+    return labels;
   }
 
   private List<String> words() {

@@ -27,6 +27,9 @@ final class Engine implements AutoCloseable {
   static final Duration QUICK = Duration.ofSeconds(10);
 
   /** Podman asks the machine's packages who it is. */
+  /** The engine's number for a path that is gone. */
+  private static final int REMOVED = 2;
+
   private static final Duration SLOW = Duration.ofSeconds(30);
 
   private static final int LONGEST_MESSAGE = 1000;
@@ -238,6 +241,18 @@ final class Engine implements AutoCloseable {
     need(
         http.ask(Request.put("/containers/" + id + "/archive?path=%2F", archive), deadline),
         "putting the agent into the container");
+  }
+
+  /** Returns the paths of an image that a container has not any more, each char one byte. */
+  List<String> removed(String id) {
+    List<String> paths = new ArrayList<>();
+    for (JsonNode change : json(Request.get("/containers/" + id + "/changes"), quick())) {
+      if (Json.number(change, "Kind") == REMOVED) {
+        byte[] path = Json.text(change, "Path").getBytes(StandardCharsets.UTF_8);
+        paths.add(new String(path, 1, path.length - 1, StandardCharsets.ISO_8859_1));
+      }
+    }
+    return paths;
   }
 
   /** Returns what the engine knows of an image; empty when it has none of that name. */

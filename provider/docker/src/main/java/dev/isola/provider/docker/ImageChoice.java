@@ -10,10 +10,16 @@ import tools.jackson.databind.JsonNode;
  * The image a sandbox is made from.
  *
  * @param id the engine's, so that a name that moves on meanwhile changes nothing
+ * @param digest of what is in it: Isola's own where it is one of Isola's images; empty where it is
+ *     not all of the root
  * @param mounts what is mounted to make it whole: the host's folders, where the image is its root
  */
 record ImageChoice(
-    String id, Map<String, String> env, Optional<String> user, List<Map<String, Object>> mounts) {
+    String id,
+    Optional<String> digest,
+    Map<String, String> env,
+    Optional<String> user,
+    List<Map<String, Object>> mounts) {
 
   static ImageChoice of(JsonNode inspected) {
     JsonNode config = inspected.path("Config");
@@ -26,7 +32,11 @@ record ImageChoice(
       }
     }
     return new ImageChoice(
-        Json.text(inspected, "Id"), env, some(Json.text(config, "User")), List.of());
+        Json.text(inspected, "Id"),
+        some(Json.text(inspected, "Id")),
+        env,
+        some(Json.text(config, "User")),
+        List.of());
   }
 
   private static Optional<String> some(String text) {
@@ -34,11 +44,12 @@ record ImageChoice(
   }
 
   /** Returns it with what Isola knows of it, and the engine was not told. */
-  ImageChoice as(Map<String, String> variables, Optional<String> account) {
-    return new ImageChoice(id, variables, account, mounts);
+  ImageChoice as(String sum, Map<String, String> variables, Optional<String> account) {
+    return new ImageChoice(id, Optional.of(sum), variables, account, mounts);
   }
 
+  /** Returns it with folders of the host's. */
   ImageChoice with(List<Map<String, Object>> more) {
-    return new ImageChoice(id, env, user, more);
+    return new ImageChoice(id, Optional.empty(), env, user, more);
   }
 }

@@ -99,7 +99,8 @@ final class Images {
   private ImageChoice imported(Image image, Deadline deadline) {
     String digest = image.digest().substring(image.digest().indexOf(':') + 1);
     String name = "isola-image-" + digest.substring(0, Math.min(DIGITS, digest.length()));
-    return imported(name, () -> new RootArchive(image), deadline).as(image.env(), image.user());
+    return imported(name, () -> new RootArchive(image), deadline)
+        .as(image.digest(), image.env(), image.user());
   }
 
   /** Returns what the engine has under that name, after it was given it when it had nothing. */

@@ -142,6 +142,8 @@ final class Links implements AutoCloseable {
         .capabilities(description.capabilities())
         .extra(Map.of(Pausing.class, pausing.apply(id)))
         .usage(inside -> new EngineUsage(engine, container, inside))
+        .written(() -> engine.inspect(container).flatMap(WrittenLabels::read))
+        .snapshotting(agent -> new EngineSnapshotting(engine, container, agent))
         .causeOfDeath(() -> causeOfDeath(container))
         .commandTimeout(timeout)
         .options(sockets ? LinkOptions.DEFAULT : THROUGH_THE_ENGINE)

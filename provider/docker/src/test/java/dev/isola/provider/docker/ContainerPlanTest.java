@@ -44,7 +44,8 @@ class ContainerPlanTest {
         Settings.of(
             new ProviderConfig(Map.of("bridge", "walled")),
             EngineAddresses.parse("unix:///run/docker.sock"));
-    ImageChoice image = new ImageChoice("sha256:1", Map.of(), Optional.empty(), List.of());
+    ImageChoice image =
+        new ImageChoice("sha256:1", Optional.empty(), Map.of(), Optional.empty(), List.of());
     return new ContainerPlan(
             new InstanceId("mine"),
             Flavour.DOCKER,

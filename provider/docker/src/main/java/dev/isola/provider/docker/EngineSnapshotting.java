@@ -1,0 +1,56 @@
+package dev.isola.provider.docker;
+
+import dev.isola.archive.TarStream;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.TreeSummary;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What an agent takes of a container's files, and before it what was removed from the image, which
+ * only the engine knows.
+ */
+record EngineSnapshotting(Engine engine, String container, Snapshotting agent)
+    implements Snapshotting {
+
+  @Override
+  public Picture take(Wanted wanted) {
+    boolean changes = wanted.written().flatMap(Coverage::image).isPresent();
+    List<String> removed = changes ? engine.removed(container) : List.of();
+    Picture picture = agent.take(wanted);
+    return removed.isEmpty()
+        ? picture
+        : new Completed(
+            picture, new SequenceInputStream(TarStream.removals(removed), picture.archive()));
+  }
+
+  private record Completed(Picture agents, InputStream archive) implements Picture {
+    @Override
+    public Taken taken() {
+      return agents.taken();
+    }
+
+    @Override
+    public void close() {
+      agents.close();
+    }
+  }
+
+  @Override
+  public Optional<Coverage> coverage() {
+    return agent.coverage();
+  }
+
+  @Override
+  public TreeSummary restore(String path, InputStream archive, TreeLimits limits) {
+    return agent.restore(path, archive, limits);
+  }
+
+  @Override
+  public TreeSummary restoreChanges(InputStream archive, TreeLimits limits) {
+    return agent.restoreChanges(archive, limits);
+  }
+}

@@ -1,0 +1,71 @@
+package dev.isola.provider.docker;
+
+import dev.isola.link.WrittenFiles;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/** What of a container's files is the sandbox's own, by labels. */
+final class WrittenLabels {
+  private static final String DIGEST = "dev.isola.image-digest";
+  private static final String FOLDERS = "dev.isola.folders";
+  private static final List<String> HOMES = List.of("/home/user", "/root", "/tmp", "/var/tmp");
+
+  private WrittenLabels() {}
+
+  /**
+   * @param digest of the image whose changes can be told
+   */
+  static Map<String, String> of(SandboxSpec spec, Optional<String> digest, ImageChoice image) {
+    List<String> folders = new ArrayList<>();
+    if (spec.workspacePath().isEmpty()) {
+      folders.add(spec.workspaceMount());
+    }
+    if (image.digest().isEmpty()) { // the rest of the root is the host's
+      HOMES.stream().filter(home -> !home.equals(spec.workspaceMount())).forEach(folders::add);
+    }
+    folders.removeIf(
+        folder ->
+            folder.contains("\n")
+                || spec.volumes().stream()
+                    .anyMatch(
+                        volume ->
+                            folder.equals(volume.destination())
+                                || folder.startsWith(volume.destination() + "/")));
+    Map<String, String> labels = new LinkedHashMap<>();
+    digest.ifPresent(sum -> labels.put(DIGEST, sum));
+    labels.put(FOLDERS, String.join("\n", folders));
+    return labels;
+  }
+
+  /** Returns what a container bears; empty for one of an earlier version. */
+  static Optional<WrittenFiles> read(JsonNode inspected) {
+    JsonNode labels = inspected.path("Config").path("Labels");
+    if (!labels.has(FOLDERS)) {
+      return Optional.empty();
+    }
+    Optional<Instant> made = made(inspected);
+    Optional<WrittenFiles.Changes> changes =
+        Optional.of(Json.text(labels, DIGEST))
+            .filter(digest -> !digest.isEmpty())
+            .flatMap(digest -> made.map(from -> new WrittenFiles.Since(from, digest)));
+    return Optional.of(
+        new WrittenFiles(
+            changes,
+            Json.text(labels, FOLDERS).lines().filter(folder -> !folder.isEmpty()).toList()));
+  }
+
+  private static Optional<Instant> made(JsonNode inspected) {
+    try {
+      return Optional.of(Instant.parse(Json.text(inspected, "Created")));
+    } catch (DateTimeParseException notToBeTold) {
+      return Optional.empty();
+    }
+  }
+}
