@@ -77,6 +77,7 @@ import java.util.Optional;
  */
 public final class Engine implements AutoCloseable {
   private static final Duration HOUR = Duration.ofHours(1);
+
   /** Well within the time for which sandboxes list executions that have ended. */
   private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 

@@ -161,6 +161,10 @@ public final class FailuresChecks {
         Expect.that(!reason.isBlank(), "an unhealthy provider has a reason");
         Expect.that(!fix.isBlank(), "an unhealthy provider has a fix: " + reason);
       }
+      case Health.Degraded(String reason, String fix) -> {
+        Expect.that(!reason.isBlank(), "a degraded provider has a reason");
+        Expect.that(!fix.isBlank(), "a degraded provider has a fix: " + reason);
+      }
       case Health.Healthy(String detail) -> {
         // It does not need the folder, then, and a sandbox can be made.
         provider.create(spec);
