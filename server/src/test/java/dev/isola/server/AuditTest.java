@@ -8,11 +8,14 @@ import dev.isola.engine.Log;
 import dev.isola.server.audit.AuditLog;
 import dev.isola.server.limit.Limits;
 import java.io.IOException;
+import java.net.URLEncoder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -175,6 +178,28 @@ class AuditTest {
             "(volume token) e2bVolumeWrite null",
             "use previewPost null");
     assertThat(Files.readString(file())).doesNotContain(envd, volume.field("token"));
+  }
+
+  @Test
+  void aWriteByASignedUrlIsALineThatNamesTheSandbox() throws Exception {
+    Client client = house.client("");
+    Client.Answer made =
+        client.send(
+            "POST",
+            "/v2/sandboxes",
+            Map.of("X-API-KEY", house.use, "Content-Type", "application/json"),
+            "{\"templateID\":\"host\"}".getBytes(UTF_8));
+    String signed = "/workspace/b:write::" + made.field("envdAccessToken");
+    byte[] hash = MessageDigest.getInstance("SHA-256").digest(signed.getBytes(UTF_8));
+    String signature = "v1_" + Base64.getEncoder().withoutPadding().encodeToString(hash);
+    String query = "?path=/workspace/b&signature=" + URLEncoder.encode(signature, UTF_8);
+    Client.Answer wrote = client.send("POST", "/files" + query, Map.of(), "b".getBytes(UTF_8));
+    assertThat(wrote.status()).as(wrote.text()).isEqualTo(200);
+    assertThat(of(lines(2), "writeSignedFiles"))
+        .containsEntry("key", "(signed URL)")
+        .containsEntry("sandbox", made.field("sandboxID"))
+        .containsEntry("outcome", "ok");
+    assertThat(Files.readString(file())).doesNotContain(signature, "/workspace");
   }
 
   @Test
