@@ -20,6 +20,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
 import dev.isola.spi.spec.Violation;
@@ -30,10 +31,12 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /** Sandboxes: made, looked at, renewed, paused, destroyed. */
 record SandboxRoutes(Serving serving, String standardProvider) {
@@ -187,7 +190,19 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     }
     Delivery delivery = serving.engine().create(order);
     exchange.about(delivery.entry().id());
-    exchange.json(delivery.repeated() ? 200 : 201, Answers.sandbox(delivery.entry()));
+    Map<String, Object> json = Answers.sandbox(delivery.entry());
+    json.put("unenforcedLimits", unenforced(delivery.entry().provider()));
+    exchange.json(delivery.repeated() ? 200 : 201, json);
+  }
+
+  /** Returns the limits that a provider does not enforce on this machine, by what it declares. */
+  private List<String> unenforced(String provider) {
+    Set<LimitKind> kinds = EnumSet.allOf(LimitKind.class);
+    serving.parts().health().current().stream()
+        .filter(one -> one.name().equals(provider))
+        .flatMap(one -> one.info().stream())
+        .forEach(info -> kinds.removeAll(info.support().enforcedLimits()));
+    return Answers.words(kinds);
   }
 
   private void list(Exchange exchange) throws IOException {
