@@ -75,7 +75,7 @@ class ApiTest {
 
   @Test
   void createNamesTheLimitsThatAreNotEnforced() throws IOException {
-    Client.Answer made = client.post("/api/v1/sandboxes", "{\"resources\":{\"memoryMb\":64}}");
+    Client.Answer made = client.post("/api/v1/sandboxes", "{\"resources\":{\"memory\":64}}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     assertThat(String.valueOf(made.json().get("unenforcedLimits")))
         .contains("memory", "cpu")

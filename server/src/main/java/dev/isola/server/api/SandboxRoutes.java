@@ -152,8 +152,15 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     return new SandboxId(exchange.path("id"));
   }
 
-  private static void answer(Exchange exchange, SandboxEntry entry) throws IOException {
-    exchange.json(200, Answers.sandbox(entry));
+  private void answer(Exchange exchange, SandboxEntry entry) throws IOException {
+    exchange.json(200, view(entry));
+  }
+
+  /** Returns a sandbox with the limits of its spec that its provider does not enforce. */
+  private Map<String, Object> view(SandboxEntry entry) {
+    Map<String, Object> json = Answers.sandbox(entry);
+    json.put("unenforcedLimits", unenforced(entry.provider()));
+    return json;
   }
 
   private void create(Exchange exchange) throws IOException {
@@ -190,9 +197,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     }
     Delivery delivery = serving.engine().create(order);
     exchange.about(delivery.entry().id());
-    Map<String, Object> json = Answers.sandbox(delivery.entry());
-    json.put("unenforcedLimits", unenforced(delivery.entry().provider()));
-    exchange.json(delivery.repeated() ? 200 : 201, json);
+    exchange.json(delivery.repeated() ? 200 : 201, view(delivery.entry()));
   }
 
   /** Returns the limits that a provider does not enforce on this machine, by what it declares. */

@@ -60,7 +60,7 @@ final class Shapes {
           Field.of(
               "unenforcedLimits",
               new Shape.ListOf(WORD, 100),
-              "limits that its provider does not enforce on this machine; in the answer of create"),
+              "limits that its provider does not enforce on this machine; not in lists"),
           Field.needed("tags", TEXTS, "the caller's own"),
           Field.needed("spec", SPEC, "what was asked, with its defaults"));
 
