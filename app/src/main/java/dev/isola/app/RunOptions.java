@@ -231,6 +231,12 @@ final class RunOptions {
     if (memory != null) {
       asked.put(LimitKind.MEMORY, "--memory");
     }
+    if (processes != null) {
+      asked.put(LimitKind.PROCESSES, "--processes");
+    }
+    if (threads != null) {
+      asked.put(LimitKind.THREADS, "--threads");
+    }
     return asked;
   }
 

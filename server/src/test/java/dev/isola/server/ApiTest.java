@@ -74,6 +74,15 @@ class ApiTest {
   }
 
   @Test
+  void createNamesTheLimitsThatAreNotEnforced() throws IOException {
+    Client.Answer made = client.post("/api/v1/sandboxes", "{\"resources\":{\"memory\":64}}");
+    assertThat(made.status()).as(made.text()).isEqualTo(201);
+    assertThat(String.valueOf(made.json().get("unenforcedLimits")))
+        .contains("memory", "cpu")
+        .doesNotContain("disk", "timeout");
+  }
+
+  @Test
   void listsByTagAndPages() throws IOException {
     for (int i = 0; i < 3; i++) {
       client.post("/api/v1/sandboxes", "{\"tags\":{\"list\":\"yes\"}}");

@@ -20,6 +20,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
 import dev.isola.spi.spec.Violation;
@@ -30,10 +31,12 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /** Sandboxes: made, looked at, renewed, paused, destroyed. */
 record SandboxRoutes(Serving serving, String standardProvider) {
@@ -149,8 +152,15 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     return new SandboxId(exchange.path("id"));
   }
 
-  private static void answer(Exchange exchange, SandboxEntry entry) throws IOException {
-    exchange.json(200, Answers.sandbox(entry));
+  private void answer(Exchange exchange, SandboxEntry entry) throws IOException {
+    exchange.json(200, view(entry));
+  }
+
+  /** Returns a sandbox with the limits of its spec that its provider does not enforce. */
+  private Map<String, Object> view(SandboxEntry entry) {
+    Map<String, Object> json = Answers.sandbox(entry);
+    json.put("unenforcedLimits", unenforced(entry.provider()));
+    return json;
   }
 
   private void create(Exchange exchange) throws IOException {
@@ -187,7 +197,17 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     }
     Delivery delivery = serving.engine().create(order);
     exchange.about(delivery.entry().id());
-    exchange.json(delivery.repeated() ? 200 : 201, Answers.sandbox(delivery.entry()));
+    exchange.json(delivery.repeated() ? 200 : 201, view(delivery.entry()));
+  }
+
+  /** Returns the limits that a provider does not enforce on this machine, by what it declares. */
+  private List<String> unenforced(String provider) {
+    Set<LimitKind> kinds = EnumSet.allOf(LimitKind.class);
+    serving.parts().health().current().stream()
+        .filter(one -> one.name().equals(provider))
+        .flatMap(one -> one.info().stream())
+        .forEach(info -> kinds.removeAll(info.support().enforcedLimits()));
+    return Answers.words(kinds);
   }
 
   /** A sandbox whose client names no time does not live for ever. */

@@ -57,6 +57,10 @@ final class Shapes {
           Field.of("expiresAt", TIME, "when its time is up; absent for never"),
           Field.of("idleTimeoutSeconds", COUNT, "how long it may be idle"),
           Field.of("cause", TEXT, "why it failed or ended"),
+          Field.of(
+              "unenforcedLimits",
+              new Shape.ListOf(WORD, 100),
+              "limits that its provider does not enforce on this machine; not in lists"),
           Field.needed("tags", TEXTS, "the caller's own"),
           Field.needed("spec", SPEC, "what was asked, with its defaults"));
 

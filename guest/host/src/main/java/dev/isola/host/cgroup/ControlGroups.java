@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -143,7 +144,24 @@ public final class ControlGroups {
    * stopped has empty groups, and needs them.
    */
   public void removeEmpty(InstanceId instance, Duration age) {
-    Abandoned.remove(hierarchies, name -> name.startsWith("isola-" + instance + "-"), age);
+    removeEmpty(instance, age, id -> true);
+  }
+
+  /**
+   * Removes groups of {@code instance} that are older than {@code age}, in which no process is, and
+   * whose sandbox has ended.
+   *
+   * @param ended tells whether a sandbox has ended for good; one that is stopped needs its groups
+   */
+  public void removeEmpty(InstanceId instance, Duration age, Predicate<SandboxId> ended) {
+    String prefix = "isola-" + instance + "-";
+    Abandoned.remove(
+        hierarchies,
+        name ->
+            name.startsWith(prefix)
+                && SandboxId.isValid(name.substring(prefix.length()))
+                && ended.test(new SandboxId(name.substring(prefix.length()))),
+        age);
   }
 
   List<Hierarchy> hierarchies() {

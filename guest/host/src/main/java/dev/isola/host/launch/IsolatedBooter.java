@@ -83,6 +83,7 @@ public final class IsolatedBooter implements Booter {
   private final ImageStore images;
   private final ControlGroups groups = ControlGroups.ofThisMachine();
   private final BridgeNetwork bridge;
+  private final OrphanedGroups orphans;
   private final InstalledProgram agent;
   private final Launcher launcher;
   private final Disks disks;
@@ -102,6 +103,7 @@ public final class IsolatedBooter implements Booter {
     this.isolator = isolator;
     this.images = new ImageStore(context.shared());
     this.bridge = new BridgeNetwork(context.instance());
+    this.orphans = new OrphanedGroups(context, groups);
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
     this.launcher = new Launcher(InstalledProgram.launcher(programs), programs);
@@ -203,6 +205,7 @@ public final class IsolatedBooter implements Booter {
 
   @Override
   public AgentProcess boot(Booting booting) throws IOException {
+    orphans.sweepOnce();
     SandboxId id = booting.spec().id();
     try (Launcher.Turn turn = launcher.open(id)) { // it begins while its plan is made
       byte[] plan = plans.of(booting);

@@ -6,6 +6,8 @@ import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
@@ -14,6 +16,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -72,8 +75,9 @@ final class Trials {
             .ttl(question.patience().plusSeconds(30))
             .linger(Duration.ZERO)
             .build();
+    ProviderContext apart = apart();
     try (LocalProvider provider =
-        new LocalProvider(context, new IsolatedBooter(context, question.isolator()))) {
+        new LocalProvider(apart, new IsolatedBooter(apart, question.isolator()))) {
       try {
         provider.create(spec);
         return Optional.empty();
@@ -84,6 +88,26 @@ final class Trials {
         provider.destroy(id, Destroy.FORCE);
       }
     }
+  }
+
+  /**
+   * A folder of its own: in the provider's, a server's reconciliation would see a sandbox that its
+   * ledger does not know, and remove it during the trial.
+   */
+  private ProviderContext apart() {
+    Path folder = context.dataFolder().resolve("trial");
+    try {
+      Files.createDirectories(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the folder " + folder + " cannot be made: " + e.getMessage(),
+              "check the rights of the data folder")
+          .exception(e);
+    }
+    return new ProviderContext(context.instance(), folder, context.shared(), context.clock());
   }
 
   private Optional<Optional<String>> recall(Question question) {

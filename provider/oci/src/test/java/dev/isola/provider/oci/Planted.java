@@ -36,6 +36,14 @@ final class Planted implements AutoCloseable {
         data);
   }
 
+  Path folder() {
+    return folder;
+  }
+
+  Path data() {
+    return data;
+  }
+
   @Override
   public void close() {
     Scratch.remove(folder);
