@@ -123,8 +123,7 @@ final class DataFolder {
     return new InstanceId(text);
   }
 
-  private static Path ensure(Path folder, Set<PosixFilePermission> rights)
-      throws IOException {
+  private static Path ensure(Path folder, Set<PosixFilePermission> rights) throws IOException {
     if (!Files.isDirectory(folder)) {
       Path parent = folder.getParent();
       if (parent != null) {

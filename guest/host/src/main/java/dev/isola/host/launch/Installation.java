@@ -23,7 +23,11 @@ final class Installation {
       all.add(Path.of(config).toAbsolutePath().normalize());
     }
     program().flatMap(Installation::top).ifPresent(all::add);
-    return all.stream().filter(Files::exists).flatMap(path -> real(path).stream()).distinct().toList();
+    return all.stream()
+        .filter(Files::exists)
+        .flatMap(path -> real(path).stream())
+        .distinct()
+        .toList();
   }
 
   private static List<Path> real(Path path) {

@@ -52,7 +52,8 @@ public final class Plan {
 
   /** Tells whether a step has this as its third word, which is where most put something. */
   boolean has(String path) {
-    return steps.stream().anyMatch(step -> step.length > 2 && new String(step[2], UTF_8).equals(path));
+    return steps.stream()
+        .anyMatch(step -> step.length > 2 && new String(step[2], UTF_8).equals(path));
   }
 
   /** Returns the first step with a verb. */

@@ -61,8 +61,7 @@ final class HostEtcTest {
 
   @Test
   void nothingElseIsThere() throws IOException {
-    assertThat(planned())
-        .doesNotContain("private", "isola.yaml", "new-service", "shadow", "npmrc");
+    assertThat(planned()).doesNotContain("private", "isola.yaml", "new-service", "shadow", "npmrc");
   }
 
   @Test

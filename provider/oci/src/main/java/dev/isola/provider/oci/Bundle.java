@@ -30,7 +30,11 @@ final class Bundle {
    * @param users whether the runtime is to enter a user namespace; otherwise it is in it already
    */
   static String of(
-      Staged staged, boolean readOnly, boolean filter, boolean users, List<Map<String, Object>> mounts) {
+      Staged staged,
+      boolean readOnly,
+      boolean filter,
+      boolean users,
+      List<Map<String, Object>> mounts) {
     return JsonText.of(
         ordered(
             "ociVersion",

@@ -61,7 +61,10 @@ final class OciIsolator implements Isolator {
     boolean readOnly = runtime.makesReadOnly() && !staged.image();
     boolean users = runtime.entersUsers(staged);
     String owner = Long.toString(users ? 0 : staged.users().first());
-    plan.step("bundle", owner, Bundle.of(staged, readOnly, !runtime.ownKernel(), users, runtime.mounts()));
+    plan.step(
+        "bundle",
+        owner,
+        Bundle.of(staged, readOnly, !runtime.ownKernel(), users, runtime.mounts()));
     runtime.prepare(plan, staged);
     plan.run(runtime.words(program, staged));
   }
