@@ -248,7 +248,8 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     if (ok) return true;
     if (strcmp(s->words[0], "bundle") == 0) fail("cannot write the bundle");
     if (strcmp(s->words[0], "reserve") == 0) fail("something of the image or of a volume is in the place of /.isola");
-    if (errno == EPERM && s->count > 2) fail("cannot mount on %s, which leads to a reserved path", s->words[2]);
+    if (errno == EPERM && s->count > 2)
+        fail("cannot mount on %s, which leads to a reserved path", s->words[strcmp(s->words[0], "bind") == 0 ? 2 : 1]);
     fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
 }
 

@@ -52,7 +52,7 @@ final class ReservedMountsTest {
           .contains("reserved path");
       assertThat(staged(stage().step("tmpfs", path, "mode=0755").step("reserve")))
           .as(path)
-          .startsWith("error tmpfs");
+          .startsWith("error cannot mount on " + path + ", which leads to a reserved path");
     }
   }
 
