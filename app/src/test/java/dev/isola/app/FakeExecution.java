@@ -7,12 +7,14 @@ import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
+import dev.isola.spi.spec.LimitKind;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
@@ -21,6 +23,7 @@ final class FakeExecution implements Execution {
   private final BlockingQueue<Optional<Output>> output = new LinkedBlockingQueue<>();
   private volatile Exit exit = new Exit.Lost("it did not end");
   private volatile OutputStream stdin = OutputStream.nullOutputStream();
+  private volatile Set<LimitKind> limitsMet = Set.of();
   private long offset;
 
   FakeExecution write(Channel channel, String text) {
@@ -31,6 +34,16 @@ final class FakeExecution implements Execution {
     output.add(Optional.of(new Output.Data(channel, offset, Instant.EPOCH, Bytes.of(bytes))));
     offset += bytes.length;
     return this;
+  }
+
+  FakeExecution met(LimitKind... kinds) {
+    limitsMet = Set.of(kinds);
+    return this;
+  }
+
+  @Override
+  public Set<LimitKind> limitsMet() {
+    return limitsMet;
   }
 
   void end(Exit how) {

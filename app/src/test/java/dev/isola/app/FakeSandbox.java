@@ -12,11 +12,14 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Signal;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.spec.LimitKind;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 
-/** Knows a handful of programs: echo, warn, cat, bytes, exit, kill, sleep, oom, lose, env. */
+/**
+ * Knows a handful of programs: echo, warn, cat, bytes, exit, kill, sleep, oom, crowd, lose, env.
+ */
 final class FakeSandbox implements Sandbox {
   private final SandboxId id;
   private final List<Command> commands;
@@ -57,6 +60,7 @@ final class FakeSandbox implements Sandbox {
       case "kill" -> execution.end(new Exit.Signaled(new Signal(Integer.parseInt(text))));
       case "sleep" -> execution.end(new Exit.TimedOut(command.timeout().orElseThrow()));
       case "oom" -> execution.end(new Exit.OutOfMemory());
+      case "crowd" -> execution.met(LimitKind.PROCESSES).end(new Exit.Signaled(Signal.KILL));
       case "lose" -> execution.end(new Exit.Lost("it sank"));
       case "env" ->
           execution

@@ -65,6 +65,15 @@ class RunTest {
   }
 
   @Test
+  void namesTheLimitsThatACommandMet() {
+    Called crowd = isola().call("run", "crowd");
+    assertThat(crowd.code()).isEqualTo(137);
+    assertThat(crowd.err()).isEqualTo("isola: the limit of processes was met; raise --processes\n");
+    assertThat(isola().call("run", "--json", "crowd").out())
+        .contains("\"limitsMet\":[\"processes\"]");
+  }
+
+  @Test
   void passesStandardInput() {
     assertThat(isola().stdin("from outside").call("run", "cat").out()).isEqualTo("from outside");
     assertThat(fake.commands.getFirst().stdin()).isTrue();
@@ -99,6 +108,10 @@ class RunTest {
             "0.5",
             "--memory",
             "64",
+            "--processes",
+            "7",
+            "--threads",
+            "70",
             "--timeout",
             "1h30m",
             "--user",
@@ -115,6 +128,8 @@ class RunTest {
     assertThat(spec.volumes()).containsExactly(Volume.bind(folder.toString(), "/in", true));
     assertThat(spec.limits().cpu()).isEqualTo(0.5);
     assertThat(spec.limits().memoryMb()).isEqualTo(64);
+    assertThat(spec.limits().processes()).isEqualTo(7);
+    assertThat(spec.limits().threads()).isEqualTo(70);
     assertThat(spec.user()).contains("me");
     assertThat(spec.network().mode()).contains(NetworkMode.NONE);
   }
