@@ -77,6 +77,16 @@ record StartReport(Config config, Readiness readiness, ServeLog log) {
     }
     Set<String> named = named();
     for (Standing standing : standings) {
+      boolean taken = chosen.filter(one -> one.name().equals(standing.name())).isPresent();
+      if ((taken || named.contains(standing.name()))
+          && standing.health() instanceof Health.Degraded(String reason, String fix)) {
+        log.warning(
+            "provider "
+                + standing.name()
+                + " is degraded: "
+                + reason
+                + (fix.isEmpty() ? "" : "; " + fix));
+      }
       if (named.contains(standing.name())
           && standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
         log.warning(
