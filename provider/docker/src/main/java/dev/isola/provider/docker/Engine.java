@@ -26,10 +26,10 @@ final class Engine implements AutoCloseable {
   /** How long the engine may take for an answer that costs it little. */
   static final Duration QUICK = Duration.ofSeconds(10);
 
-  /** Podman asks the machine's packages who it is. */
   /** The engine's number for a path that is gone. */
   private static final int REMOVED = 2;
 
+  /** Podman asks the machine's packages who it is. */
   private static final Duration SLOW = Duration.ofSeconds(30);
 
   private static final int LONGEST_MESSAGE = 1000;
