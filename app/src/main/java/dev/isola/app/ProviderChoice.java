@@ -19,6 +19,7 @@ import dev.isola.spi.error.SandboxException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -45,7 +46,8 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
     List<Rejection> unasked = new ArrayList<>();
     List<Standing> asked = new ArrayList<>();
     for (String name : selector.order(request, profiles)) {
-      Optional<Rejection> rejection = selector.rejection(request, name, profiles.get(name));
+      Optional<Rejection> rejection =
+          selector.rejection(request, name, Objects.requireNonNull(profiles.get(name)));
       if (rejection.isPresent()) {
         unasked.add(rejection.get());
         continue;
