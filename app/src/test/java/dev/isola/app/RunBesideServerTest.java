@@ -25,6 +25,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -128,7 +129,7 @@ class RunBesideServerTest {
             new DataFolder(data()).folderOf(name),
             data(),
             InstantSource.system());
-    ProviderFactory factory = PROVIDERS.get(name);
+    ProviderFactory factory = Objects.requireNonNull(PROVIDERS.get(name));
     try (Provider provider = factory.create(ProviderConfig.EMPTY, context)) {
       need(provider);
       Path workspace = Files.createDirectory(scratch.path().resolve("shared"));
