@@ -17,6 +17,7 @@ static bool limited(struct agent *a, struct client *c, enum tag tag, uint64_t va
     struct builder b = {0};
     build_u64(&b, tag, value);
     bool ok = start(a, c, &b);
+    builder_free(&b);
     CHECK(ok);
     return ok;
 }

@@ -136,9 +136,7 @@ public non-sealed interface Snapshotting extends Capability {
    * Tells what {@link Wanted#written} gives out of this sandbox; empty where only folders can be
    * taken.
    */
-  default Optional<Coverage> coverage() {
-    return Optional.empty();
-  }
+  Optional<Coverage> coverage();
 
   /**
    * Changes the root of a sandbox as an archive says: entries of type {@code W} are removed, all
@@ -146,9 +144,7 @@ public non-sealed interface Snapshotting extends Capability {
    *
    * @throws dev.isola.spi.error.Unsupported where the root is not the sandbox's own
    */
-  default TreeSummary restoreChanges(InputStream archive, TreeLimits limits) {
-    throw Capability.unsupported("this provider", "changing the root of a sandbox");
-  }
+  TreeSummary restoreChanges(InputStream archive, TreeLimits limits);
 
   /**
    * Makes the files of an archive beneath the folder {@code path}, owners included where the

@@ -95,7 +95,7 @@ class GvisorInDockerTest {
   void aRuntimeThatIsOnlyCalledSoIsRefused() {
     try (Scratch data = Scratch.make("isola-");
         Provider provider = provider(new DockerGvisorProviderFactory(), data, "liar")) {
-      assertThat(provider.health().healthy()).as("by its name it is there").isTrue();
+      assertThat(provider.health().usable()).as("by its name it is there").isTrue();
       assertThatThrownBy(() -> provider.create(spec()))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("not isolated as docker-gvisor promises");

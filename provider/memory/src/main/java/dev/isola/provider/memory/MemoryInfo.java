@@ -19,6 +19,7 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -47,6 +48,7 @@ final class MemoryInfo {
         "a test double in memory; commands are simulated",
         ApiVersion.CURRENT,
         faults.has(PlantedFault.FALLS_THROUGH_TO_THE_HOST)
+                || faults.has(PlantedFault.LIMIT_NOT_VISIBLE)
             ? Isolation.CONTAINER
             : Isolation.PROCESS,
         capabilities,
@@ -55,10 +57,21 @@ final class MemoryInfo {
             false,
             Set.of(NetworkMode.NONE),
             Set.of(),
-            Set.of(LimitKind.TIMEOUT, LimitKind.DISK)),
+            limits(faults)),
         List.of(),
         "there are no processes: simulated ones are threads of this JVM, told to end and waited"
             + " for",
         Duration.ofMillis(1));
+  }
+
+  private static Set<LimitKind> limits(Faults faults) {
+    Set<LimitKind> limits = EnumSet.of(LimitKind.TIMEOUT, LimitKind.DISK);
+    if (faults.has(PlantedFault.PROCESSES_NOT_ENFORCED)) {
+      limits.add(LimitKind.PROCESSES);
+    }
+    if (faults.has(PlantedFault.LIMIT_NOT_VISIBLE)) {
+      limits.add(LimitKind.MEMORY);
+    }
+    return limits;
   }
 }

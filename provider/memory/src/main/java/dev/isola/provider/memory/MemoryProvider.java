@@ -129,6 +129,13 @@ final class MemoryProvider implements Provider {
         () -> {
           MemorySandbox found = world.sandboxes().get(id);
           if (found != null) {
+            if (!how.force()
+                && faults.has(PlantedFault.DEEP_TREES_STAY)
+                && found.hasDeepTree()) {
+              throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "a path is too long", "no way")
+                  .sandbox(id)
+                  .exception();
+            }
             found.end("it was destroyed");
             own.remove(id);
             if (!faults.has(PlantedFault.DESTROY_LEAVES_SIGHTING)) {

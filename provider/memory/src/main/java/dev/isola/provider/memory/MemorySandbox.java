@@ -40,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 final class MemorySandbox implements Sandbox {
   private static final long MOST_DISK = 256L << 20;
   private static final long MEGABYTE = 1_000_000;
+  private static final int PATH_MAX = 4096;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final SandboxSpec spec;
@@ -82,8 +83,18 @@ final class MemorySandbox implements Sandbox {
     tree.device("/dev/zero", DeviceKind.ZERO);
     tree.device("/dev/tty", DeviceKind.TERMINAL);
     Executables.install(tree);
+    if (faults.has(PlantedFault.AGENT_IS_REPLACEABLE)) {
+      tree.makeFolder("/.isola", 0755);
+      tree.openForWriting("/.isola/agent", false, false, 0755);
+    }
     tree.makeFolder(spec.workspaceMount(), 0755);
     tree.makeFolder(spec.workingFolder(), 0755);
+  }
+
+  /** Whether a path in the workspace is longer than a kernel takes. */
+  boolean hasDeepTree() {
+    return tree.list(spec.workspaceMount(), 0).stream()
+        .anyMatch(file -> file.path().length() > PATH_MAX);
   }
 
   SandboxSpec spec() {
@@ -208,7 +219,7 @@ final class MemorySandbox implements Sandbox {
     if (terminal) {
       env.put("TERM", "xterm-256color");
     }
-    env.putAll(spec.environment());
+    env.putAll(faults.has(PlantedFault.SECRET_VARIABLES_LOST) ? spec.env() : spec.environment());
     env.putAll(command.env());
     return env;
   }

@@ -1,11 +1,13 @@
 package dev.isola.provider.memory;
 
 import dev.isola.provider.memory.file.MemoryFiles;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Pictures of a sandbox's files. Nobody here can tell what changed, so each shows everything. */
@@ -45,6 +47,16 @@ record Pictures(MemorySandbox sandbox) implements Snapshotting {
         sandbox.processes().freeze(false);
       }
     }
+  }
+
+  @Override
+  public Optional<Coverage> coverage() {
+    return Optional.empty();
+  }
+
+  @Override
+  public TreeSummary restoreChanges(InputStream archive, TreeLimits limits) {
+    throw Capability.unsupported(MemoryProvider.NAME, "changing the root of a sandbox");
   }
 
   @Override

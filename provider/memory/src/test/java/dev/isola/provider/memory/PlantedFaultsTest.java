@@ -18,6 +18,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +31,12 @@ import org.junit.jupiter.params.provider.EnumSource;
  * nothing is noticed without a fault is what {@link MemoryConformanceTest} shows.
  */
 class PlantedFaultsTest {
+  /**
+   * Classes without a planted fault. {@code Exhaustion} would use up terminals and inotify
+   * instances of the machine that the tests run on.
+   */
+  private static final Set<String> WITHOUT = Set.of("Exhaustion");
+
   @TempDir Path data;
 
   @ParameterizedTest
@@ -59,6 +67,7 @@ class PlantedFaultsTest {
   void thereIsOneForEveryClassOfChecks() {
     List<String> covered =
         Arrays.stream(PlantedFault.values()).map(PlantedFault::group).distinct().toList();
-    assertThat(covered).containsExactlyInAnyOrderElementsOf(Kit.groups());
+    assertThat(Stream.concat(covered.stream(), WITHOUT.stream()))
+        .containsExactlyInAnyOrderElementsOf(Kit.groups());
   }
 }

@@ -373,8 +373,12 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   @Test
   void aFailingInitFailsCreateAndLeavesNothing() {
     assertThatThrownBy(() -> create(spec -> spec.init(Command.shell("echo no good >&2; exit 3"))))
-        .isInstanceOf(ProviderUnavailable.class)
-        .hasMessageContaining("no good");
+        .isInstanceOfSatisfying(
+            InvalidRequest.class,
+            e -> {
+              assertThat(e.code()).isEqualTo(ErrorCode.INIT_FAILED);
+              assertThat(e.fault().context()).containsEntry("stderr", "no good\n");
+            });
     assertThat(provider.inventory()).isEmpty();
   }
 

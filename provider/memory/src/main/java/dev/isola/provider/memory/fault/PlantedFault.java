@@ -37,6 +37,18 @@ public enum PlantedFault {
   DECLARES_TOO_MUCH("Honesty"),
   /** The size of the disk is declared as enforced and is not. */
   DISK_NOT_ENFORCED("Limits"),
+  /** What is written to a file without a name is not counted. */
+  UNNAMED_FILES_ARE_FREE("Quota"),
+  /** The number of processes is declared as enforced and is not. */
+  PROCESSES_NOT_ENFORCED("ProcessLimit"),
+  /** Memory is declared as limited, and the sandbox cannot read the limit. */
+  LIMIT_NOT_VISIBLE("LimitView"),
+  /** A sandbox with deep folders cannot be destroyed. */
+  DEEP_TREES_STAY("HostileTrees"),
+  /** A guest process can put another program in the place of the agent. */
+  AGENT_IS_REPLACEABLE("ReservedMounts"),
+  /** Commands do not get the secret variables of the spec. */
+  SECRET_VARIABLES_LOST("SecretEnv"),
   /** Pausing says that it is done and does nothing. */
   PAUSE_FORGOTTEN("Pausing"),
   /** A restored file is as it was but for its content, which is of the right length and empty. */

@@ -3,17 +3,26 @@ package dev.isola.provider.memory.file;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The bytes of one file, in chunks, counted against the disk until the file is removed. */
+/**
+ * The bytes of one file, in chunks, counted against the disk until the file is removed. What is
+ * written to a file without a name counts for as long as the sandbox lives.
+ */
 final class Content {
   private static final int CHUNK = 64 * 1024;
 
+  /** What a file takes beside its bytes, so that the number of files is bounded too. */
+  private static final int INODE = 1024;
+
   private final Quota quota;
+  private final boolean countsWithoutName;
   private final List<byte[]> chunks = new ArrayList<>();
   private long size;
   private boolean released;
 
-  Content(Quota quota) {
+  Content(Quota quota, boolean countsWithoutName) {
+    quota.take(INODE);
     this.quota = quota;
+    this.countsWithoutName = countsWithoutName;
   }
 
   synchronized long size() {
@@ -52,7 +61,7 @@ final class Content {
     if (needed <= size) {
       return;
     }
-    if (!released) {
+    if (!released || countsWithoutName) {
       quota.take(needed - size);
     }
     while ((long) chunks.size() * CHUNK < needed) {
@@ -72,7 +81,7 @@ final class Content {
   /** No name leads here any more; whoever has it open may go on. */
   synchronized void release() {
     if (!released) {
-      quota.give(size);
+      quota.give(size + INODE);
       released = true;
     }
   }

@@ -1,6 +1,7 @@
 package dev.isola.provider.memory.file;
 
 import dev.isola.provider.memory.fault.Faults;
+import dev.isola.provider.memory.fault.PlantedFault;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.file.FileChange;
 import dev.isola.spi.file.FileInfo;
@@ -129,7 +130,7 @@ public final class Tree {
         () -> {
           Place place = makeParents ? placeMakingParents(path, true) : place(path, true);
           if (place.node() == null) {
-            Node.RegularFile made = new Node.RegularFile(mode, new Content(quota));
+            Node.RegularFile made = new Node.RegularFile(mode, looseContent());
             place.folder().put(place.name(), made);
             watches.tell(FileChange.Kind.CREATED, place.path(), false);
             return new OpenContent(this, place.path(), made);
@@ -146,7 +147,7 @@ public final class Tree {
 
   /** Returns content that is in no file yet. */
   Content looseContent() {
-    return new Content(quota);
+    return new Content(quota, !faults.has(PlantedFault.UNNAMED_FILES_ARE_FREE));
   }
 
   /** Refuses early what {@link #replace} would refuse at the end. */
