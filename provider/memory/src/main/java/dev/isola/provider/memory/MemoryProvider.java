@@ -129,9 +129,7 @@ final class MemoryProvider implements Provider {
         () -> {
           MemorySandbox found = world.sandboxes().get(id);
           if (found != null) {
-            if (!how.force()
-                && faults.has(PlantedFault.DEEP_TREES_STAY)
-                && found.hasDeepTree()) {
+            if (!how.force() && faults.has(PlantedFault.DEEP_TREES_STAY) && found.hasDeepTree()) {
               throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "a path is too long", "no way")
                   .sandbox(id)
                   .exception();
