@@ -53,7 +53,7 @@ static void files_go_on_being_sent_while_commands_end(void)
     uint32_t running = client_request(&c, OP_EXEC, &command);
     uint64_t idle = 0; /* what came since the archive's last frame */
     struct frame f;
-    while (commands > 0 && idle < 200 && client_next(&c, &f, 10000)) {
+    while (commands > 0 && idle < 1000 && client_next(&c, &f, 10000)) {
         bool over = f.type == END || f.type == ERROR;
         idle = f.stream == archive ? 0 : idle + 1;
         if (f.type == DATA) client_grant(&c, f.stream, f.length);
@@ -61,6 +61,9 @@ static void files_go_on_being_sent_while_commands_end(void)
         if (over && f.stream == running && --commands > 0) running = client_request(&c, OP_EXEC, &command);
     }
     CHECK_INT(0, commands);
+    bool goes_on = false; /* with no command left that could wake it */
+    while (!goes_on && client_next(&c, &f, 10000)) goes_on = f.stream == archive;
+    CHECK(goes_on);
     builder_free(&read);
     builder_free(&command);
     finish(&a, &c);
