@@ -9,7 +9,9 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Volume;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 
 /** What a container engine can give, and the refusal of the rest, by name. */
@@ -26,6 +28,10 @@ record SpecCheck(String provider, EngineAddress address, boolean bridge, boolean
         spec.volumes().stream().allMatch(volume -> volumes().contains(volume.type())),
         "volumes of type bind on another machine");
     unlessAllowed(
+        !isNested(spec),
+        "a volume beneath another volume or beneath workspacePath, in which the engine would follow"
+            + " links");
+    unlessAllowed(
         ContainerPlan.mode(spec) != NetworkMode.BRIDGE || bridge,
         "network mode bridge, unless its setting bridge names a network of the engine");
     unlessAllowed(networks().contains(ContainerPlan.mode(spec)), "network mode host");
@@ -34,6 +40,29 @@ record SpecCheck(String provider, EngineAddress address, boolean bridge, boolean
         "enforcing the limit of bandwidth");
     unlessAllowed(spec.network().allowDomains().isEmpty(), "network.allowDomains");
     unlessAllowed(spec.network().blockDomains().isEmpty(), "network.blockDomains");
+  }
+
+  /**
+   * Tells whether something is mounted in files that other sandboxes may have written. A link there
+   * could lead the mount over the agent, and the engine resolves it, not Isola.
+   */
+  private static boolean isNested(SandboxSpec spec) {
+    List<Path> shared = new ArrayList<>();
+    List<Path> mounted = new ArrayList<>(List.of(Path.of(spec.workspaceMount()).normalize()));
+    if (spec.workspacePath().isPresent()) {
+      shared.addAll(mounted);
+    }
+    for (Volume volume : spec.volumes()) {
+      Path destination = Path.of(volume.destination()).normalize();
+      mounted.add(destination);
+      if (volume.type() != Volume.Type.TMPFS) {
+        shared.add(destination);
+      }
+    }
+    return mounted.stream()
+        .anyMatch(
+            inner ->
+                shared.stream().anyMatch(outer -> inner.startsWith(outer) && !inner.equals(outer)));
   }
 
   private EngineSockets sockets() {
