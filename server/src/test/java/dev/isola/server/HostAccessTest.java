@@ -40,6 +40,7 @@ class HostAccessTest {
     Map<String, String> settings = new HashMap<>();
     settings.put("allow_host_network", "true");
     settings.put("allow_host_folders", "true");
+    settings.put("shutdown", "drain"); // nothing is left running when the test ends
     return settings;
   }
 
