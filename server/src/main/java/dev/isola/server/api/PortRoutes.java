@@ -23,6 +23,7 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -132,7 +133,7 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
             Stream.concat(new ExposedPorts(serving).of(id).stream(), open.stream())
                 .distinct()
                 .sorted()
-                .map(port -> Map.of("port", port, "public", open.contains(port)))
+                .map(port -> described(port, open.contains(port)))
                 .toList()));
   }
 
@@ -147,7 +148,15 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
     } else {
       keys.publicPorts().remove(id, port);
     }
-    exchange.json(200, Map.of("port", port, "public", open));
+    exchange.json(200, described(port, open));
+  }
+
+  /** Returns a port as answers have it, in an order that does not change. */
+  private static Map<String, Object> described(int port, boolean open) {
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("port", port);
+    answer.put("public", open);
+    return answer;
   }
 
   private boolean isThere(SandboxId id) {
