@@ -131,7 +131,7 @@ public final class Selector {
   /** Says what speaks against it whether it was named or not. */
   private Optional<Rejection> unfit(Request request, Standing standing) {
     String name = standing.name();
-    if (request.spec().gpus() > 0) { // whoever is healthy again later does not have them either
+    if (request.spec().gpus() > 0) { // no provider has them, healthy or not
       return no(name, Ground.UNSUPPORTED, "does not support GPUs", "");
     }
     if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {

@@ -105,7 +105,7 @@ record BootPlans(
     return plan.encode();
   }
 
-  /** A sandbox on the host's network asks whom the host asks. */
+  /** A sandbox on the host's network uses the host's resolvers. */
   private String resolvConf(NetworkMode mode) throws IOException {
     return switch (mode) {
       case NONE -> "";
