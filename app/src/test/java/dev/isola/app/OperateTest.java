@@ -26,7 +26,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -223,13 +222,15 @@ class OperateTest {
     assertThat(log).contains("\"route\":\"/api/v1/keys\"");
     assertThat(audit).contains("makeKey", "revokeKey", "destroySandbox");
     assertThat(log + audit).doesNotContain("planted", secret, KEY);
-    try (Stream<Path> files = Files.walk(folder.resolve("state"))) {
-      for (Path file : files.filter(Files::isRegularFile).toList()) {
-        String content =
-            new String(Files.readAllBytes(file), java.nio.charset.StandardCharsets.ISO_8859_1);
-        assertThat(content.contains(secret) || content.contains(KEY)).as(file.toString()).isFalse();
-      }
-    }
+    assertThat(filesWith("makeKey")).as("the search finds what is there").isNotEmpty();
+    assertThat(filesWith(secret) + filesWith(KEY)).isEmpty();
+  }
+
+  /** Searches by grep, which skips the holes of disk images. */
+  private String filesWith(String text) throws IOException {
+    Process grep =
+        new ProcessBuilder("grep", "-rlaF", "-e", text, folder.resolve("state").toString()).start();
+    return new String(grep.getInputStream().readAllBytes(), UTF_8);
   }
 
   @Test

@@ -59,7 +59,9 @@ class ReadmeTest {
     String block = block();
     assertThat(block).contains("7777");
     Path pasted =
-        Files.writeString(folder.resolve("pasted"), block.replace("7777", Integer.toString(port)));
+        Files.writeString(
+            folder.resolve("pasted"),
+            block.replace("7777", Integer.toString(port)) + "wait # for the server's end\n");
     ProcessBuilder builder =
         new ProcessBuilder("bash")
             .directory(folder.toFile())
