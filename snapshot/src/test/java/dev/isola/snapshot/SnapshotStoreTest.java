@@ -34,6 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SnapshotStoreTest {
+  private static final int FLIPS = Boolean.getBoolean("isola.long") ? 1_000 : 200;
+
   @TempDir Path folder;
   private SnapshotStore store;
 
@@ -243,7 +245,7 @@ class SnapshotStoreTest {
     List<Path> all = files();
     assertThat(all).hasSize(2);
     Random random = new Random(77);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < FLIPS; i++) {
       Path file = all.get(i % all.size());
       byte[] good = Files.readAllBytes(file);
       int at = random.nextInt(good.length);

@@ -6,6 +6,7 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.List;
 
 final class ExampleConformanceTest extends ConformanceTest {
   @Override
@@ -15,5 +16,10 @@ final class ExampleConformanceTest extends ConformanceTest {
         ProviderConfig.EMPTY,
         new InstanceId("example"),
         Files.createTempDirectory("isola-ex"));
+  }
+
+  @Override
+  protected List<String> groups() {
+    return unlessLong("Lifecycle", "Honesty", "Exec", "Files", "Failures", "Limits", "Recovery");
   }
 }

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
  * set with {@code -Disola.flood.gib} and {@code -Disola.file.mib}.
  */
 final class BulkTest extends SubprocessFixture {
-  private static final long FLOOD = Long.getLong("isola.flood.gib", 10) << 30;
+  private static final long FLOOD =
+      Long.getLong("isola.flood.gib", Boolean.getBoolean("isola.long") ? 10 : 2) << 30;
   private static final long FILE = Long.getLong("isola.file.mib", 1024) << 20;
 
   @Test

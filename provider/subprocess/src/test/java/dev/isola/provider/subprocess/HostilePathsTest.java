@@ -43,8 +43,11 @@ import org.junit.jupiter.api.Timeout;
 /** A workspace that shares the host's files, attacked: nothing outside it is read or written. */
 @Timeout(120)
 final class HostilePathsTest extends SubprocessFixture {
-  private static final int PATHS = Integer.getInteger("isola.hostile.paths", 100_000);
-  private static final int SWAPS = Integer.getInteger("isola.hostile.swaps", 200_000);
+  private static final boolean LONG = Boolean.getBoolean("isola.long");
+  private static final int PATHS =
+      Integer.getInteger("isola.hostile.paths", LONG ? 100_000 : 40_000);
+  private static final int SWAPS =
+      Integer.getInteger("isola.hostile.swaps", LONG ? 200_000 : 40_000);
   private static final int THREADS = 8;
 
   private final String content = "outside-" + UUID.randomUUID();
