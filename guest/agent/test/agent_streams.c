@@ -55,7 +55,7 @@ static void a_flood_is_counted_exactly_and_does_not_grow_the_agent(void)
     struct outcome small = run(&c, shell("echo warm"), 5000);
     outcome_free(&small);
     long before = agent_rss_kb(&a);
-    long total = getenv("SANITIZED") ? 30000000 : 300000000;
+    long total = getenv("SANITIZED") ? 15000000 : 60000000;
     char script[64];
     snprintf(script, sizeof script, "head -c %ld /dev/zero", total);
     struct outcome o = run(&c, shell(script), 60000);
