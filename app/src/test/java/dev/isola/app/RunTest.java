@@ -200,6 +200,7 @@ class RunTest {
     assertThat(Files.readString(data.resolve("instance"))).isEqualTo(first + "\n");
     assertThat(fake.context().dataFolder()).isEqualTo(data.resolve("bubblewrap")).isDirectory();
     assertThat(mode(data)).isEqualTo("rwx--x--x");
+    assertThat(mode(data.resolve("bubblewrap"))).isEqualTo("rwx------");
     assertThat(mode(data.resolve("instance"))).isEqualTo("rw-------");
     assertThat(Optional.ofNullable(data.toFile().list()).orElseThrow())
         .containsExactlyInAnyOrder("instance", "bubblewrap", "leases");
