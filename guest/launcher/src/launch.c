@@ -10,8 +10,9 @@
  *   score N                           oom_score_adj
  *   spread FILE                       the folders in this one lie far from one another on the disk, where that can be
  *   network FILE                      enter a network namespace
- *   users INSIDE OUTSIDE COUNT        a user namespace for `mapped` mounts and `enter`
- *   self                              be root in a user namespace of our own; for who is not root
+ *   users INSIDE OUTSIDE COUNT [limited]
+ *                                     a user namespace for `mapped` mounts and `enter`; see users.h for `limited`
+ *   self [limited]                    be root in a user namespace of our own; for callers that are not root
  *   disk FILE MODEL FOLDER OPTIONS    the file system in FILE, made like MODEL, on a folder of the host: see disk.h
  *   make FOLDER MODE UID GID [LIKE FIRST]
  *                                     a folder of the host, unless it is there: see folders.h
@@ -30,7 +31,8 @@
  *   devices UID                       /dev, with what harms nobody, terminals of its own and memory to share
  *   seal                              the root itself read only, not what is mounted in it
  *   beside FILE NAME                  a folder beside the root, read only
- *   bundle UID CONTENT                a bundle for an OCI runtime beside the root, and a folder for its state
+ *   bundle UID CONTENT                a bundle for an OCI runtime beside the root, a folder for its state, and the user
+ *                                     namespace as a file
  *   cover FILE                        an empty folder in its place; for the program, not the sandbox
  *   protect FILE                      read only, with all that is mounted beneath; likewise
  *   listen FILE N                     a unix socket that listens, as descriptor N

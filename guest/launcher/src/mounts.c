@@ -64,7 +64,7 @@ static int open_inside(const char *path, uint64_t flags)
 bool stage_open(void)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
-        || mount("isola", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=16m") != 0
+        || mount("isola", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=16m,nr_inodes=16k") != 0
         || mkdir(STAGE_ROOT, 0755) != 0 || mkdir(STAGE "/nothing", 0755) != 0)
         return false;
     root_fd = open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -273,7 +273,7 @@ bool stage_reserve(void)
     int point = open_own(".isola");
     if (point < 0) return false;
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
-    bool ok = mount("isola", at, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") == 0;
+    bool ok = mount("isola", at, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k,nr_inodes=1k") == 0;
     reserved = ok;
     return close_after(point, ok);
 }
@@ -310,11 +310,11 @@ bool stage_devices(uid_t owner)
                                            {"/proc/self/fd/2", "/dev/stderr"},
                                            {"pts/ptmx", "/dev/ptmx"}};
     char options[96];
-    snprintf(options, sizeof options, "mode=0755,size=64k,uid=%u,gid=%u", (unsigned)owner, (unsigned)owner);
+    snprintf(options, sizeof options, "mode=0755,size=64k,nr_inodes=1k,uid=%u,gid=%u", (unsigned)owner, (unsigned)owner);
     bool ok = stage_tmpfs("/dev", options);
     for (size_t i = 0; ok && i < sizeof devices / sizeof *devices; i++) ok = bind_device(devices[i]);
     for (size_t i = 0; ok && i < sizeof links / sizeof *links; i++) ok = stage_link(links[i][0], links[i][1]);
-    snprintf(options, sizeof options, "mode=1777,size=64m,uid=%u,gid=%u", (unsigned)owner, (unsigned)owner);
+    snprintf(options, sizeof options, "mode=1777,size=64m,nr_inodes=16k,uid=%u,gid=%u", (unsigned)owner, (unsigned)owner);
     return ok && mount_terminals() && stage_tmpfs("/dev/shm", options);
 }
 
@@ -356,6 +356,15 @@ bool stage_bundle(uid_t owner, const char *config, size_t length)
     bool ok = write(fd, config, length) == (ssize_t)length && fchown(fd, owner, owner) == 0
               && chown(STAGE_BUNDLE, owner, owner) == 0 && chown(STAGE_STATE, owner, owner) == 0;
     return close_after(fd, ok);
+}
+
+bool stage_users(int users)
+{
+    char from[64];
+    if (users < 0) return true; /* we are in it */
+    snprintf(from, sizeof from, "/proc/self/fd/%d", users);
+    int fd = open(STAGE_USERS, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+    return fd >= 0 && close_after(fd, mount(from, STAGE_USERS, NULL, MS_BIND, NULL) == 0);
 }
 
 bool host_cover(const char *folder)

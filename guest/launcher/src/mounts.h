@@ -11,6 +11,7 @@
 /* Beside it, for an OCI runtime: its bundle, and what it writes down, which nobody needs once the sandbox runs. */
 #define STAGE_BUNDLE STAGE "/bundle"
 #define STAGE_STATE STAGE "/state"
+#define STAGE_USERS STAGE "/users"
 
 /* What a mount may be besides readable and writable. */
 struct mount_options {
@@ -55,6 +56,8 @@ bool stage_seal(void);
 /* A folder beside the root, out of the reach of the links in it. */
 bool stage_beside(int source, const char *name);
 bool stage_bundle(uid_t owner, const char *config, size_t length);
+/* A user namespace as a file beside the root, for a runtime that enters it by a path; nothing for -1. */
+bool stage_users(int users);
 /* What the program that isolates sees of the host, in our mount namespace; what is not there needs nothing. */
 bool host_cover(const char *folder);
 bool host_protect(const char *folder);

@@ -237,7 +237,7 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     } else if (is(s, "beside", 2)) {
         ok = stage_beside(s->sources[0], s->words[2]);
     } else if (is(s, "bundle", 2)) {
-        ok = stage_bundle((uid_t)strtoul(s->words[1], NULL, 10), s->words[2], s->lengths[2]);
+        ok = stage_bundle((uid_t)strtoul(s->words[1], NULL, 10), s->words[2], s->lengths[2]) && stage_users(users_fd);
     } else if (is(s, "cover", 1)) {
         ok = host_cover(s->words[1]);
     } else if (is(s, "protect", 1)) {
@@ -274,9 +274,10 @@ static void take_step(struct plan *plan, struct step *s)
         if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) fail("cannot enter the network %s", s->words[1]);
         close(fd);
     } else if (is(s, "users", 3)) {
-        users_fd = users_make(s->words[1], s->words[2], s->words[3]);
+        users_fd = has(s, "limited") ? users_make_limited(s->words[2], s->words[3])
+                                     : users_make(s->words[1], s->words[2], s->words[3]);
     } else if (is(s, "self", 0)) {
-        users_become_root();
+        users_become_root(has(s, "limited"));
     } else if (is(s, "enter", 0)) {
         users_enter(users_fd);
     } else if (is(s, "listen", 2)) {

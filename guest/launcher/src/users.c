@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,19 @@
 #include "basics.h"
 
 static bool own_namespace;
+
+/* Maps the users and groups of a process that is alone in a user namespace, and opens that namespace. */
+static int map_all(pid_t holder, const char *inside, const char *outside, const char *count)
+{
+    char path[64], line[128];
+    snprintf(line, sizeof line, "%s %s %s", inside, outside, count);
+    snprintf(path, sizeof path, "/proc/%d/uid_map", (int)holder);
+    bool ok = write_text(path, line);
+    snprintf(path, sizeof path, "/proc/%d/gid_map", (int)holder);
+    ok = ok && write_text(path, line);
+    snprintf(path, sizeof path, "/proc/%d/ns/user", (int)holder);
+    return ok ? high(open(path, O_RDONLY | O_CLOEXEC)) : -1;
+}
 
 /*
  * Its maker is born in it and gone at once; it is not our child but our parent's, who does not wait for it, so nobody
@@ -29,18 +43,82 @@ int users_make(const char *inside, const char *outside, const char *count)
         pause();
         _exit(0);
     }
-    char path[64], line[128];
-    snprintf(line, sizeof line, "%s %s %s", inside, outside, count);
-    snprintf(path, sizeof path, "/proc/%d/uid_map", (int)holder);
-    bool ok = write_text(path, line);
-    snprintf(path, sizeof path, "/proc/%d/gid_map", (int)holder);
-    ok = ok && write_text(path, line);
-    snprintf(path, sizeof path, "/proc/%d/ns/user", (int)holder);
-    int users = ok ? high(open(path, O_RDONLY | O_CLOEXEC)) : -1;
+    int users = map_all(holder, inside, outside, count);
     int error = errno;
     kill(holder, SIGKILL);
     errno = error;
     if (users < 0) fail("cannot make the users of a user namespace");
+    return users;
+}
+
+/* A quarter of what the machine allows one of its users, and no less than a few programs need. */
+static bool limit_one(const char *name, const char *machine, long least)
+{
+    char path[96], text[32] = "";
+    int fd = open(machine, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t ignored = read(fd, text, sizeof text - 1);
+        (void)ignored; /* then it is the least */
+        close(fd);
+    }
+    long quarter = strtol(text, NULL, 10) / 4;
+    snprintf(text, sizeof text, "%ld", quarter > least ? quarter : least);
+    snprintf(path, sizeof path, "/proc/sys/user/%s", name);
+    return write_text(path, text);
+}
+
+/* Of the user namespace we are in; the kernel lets its root lower them. */
+static bool limit(void)
+{
+    return limit_one("max_inotify_instances", "/proc/sys/fs/inotify/max_user_instances", 16)
+           && limit_one("max_inotify_watches", "/proc/sys/fs/inotify/max_user_watches", 4096);
+}
+
+/* As root of the limited namespace: makes one in it that has the same users, and tells its descriptor. */
+static int make_within(int limited, const char *count)
+{
+    /* Dumpable, because others' files in /proc are the machine's root's. */
+    if (setns(limited, CLONE_NEWUSER) != 0 || setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0
+        || prctl(PR_SET_DUMPABLE, 1) != 0 || !limit())
+        return -1;
+    struct clone_args arguments = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
+    pid_t holder = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (holder < 0) return -1;
+    if (holder == 0) {
+        pause();
+        _exit(0);
+    }
+    int users = map_all(holder, "0", "0", count);
+    int error = errno;
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    errno = error;
+    return users;
+}
+
+int users_make_limited(const char *outside, const char *count)
+{
+    int told[2], users = -1, error = 0, limited = users_make("0", outside, count);
+    if (pipe2(told, O_CLOEXEC) != 0) fail("cannot make a pipe");
+    /* Which user namespace a process is in can be changed only once; descriptors are ours as well. */
+    struct clone_args arguments = {.flags = CLONE_FILES, .exit_signal = SIGCHLD};
+    pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (child < 0) fail("cannot make a process");
+    if (child == 0) {
+        int answer[2] = {make_within(limited, count), 0};
+        answer[1] = answer[0] < 0 ? errno : 0;
+        _exit(write(told[1], answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
+    }
+    int answer[2] = {-1, ECHILD};
+    if (waitpid(child, NULL, 0) == child) {
+        close(told[1]);
+        if (read(told[0], answer, sizeof answer) == (ssize_t)sizeof answer) users = answer[0];
+        error = answer[1];
+    }
+    close(told[0]);
+    close(limited);
+    errno = error;
+    if (users < 0) fail("cannot limit the inotify instances of a user namespace");
     return users;
 }
 
@@ -49,7 +127,7 @@ int users_map(const char *from, const char *to)
     return users_make(from, to, "65536");
 }
 
-void users_become_root(void)
+void users_become_root(bool limited)
 {
     char uids[64], gids[64];
     snprintf(uids, sizeof uids, "0 %u 1", (unsigned)geteuid());
@@ -58,6 +136,7 @@ void users_become_root(void)
     write_text("/proc/self/setgroups", "deny"); /* absent on old kernels */
     if (!write_text("/proc/self/uid_map", uids) || !write_text("/proc/self/gid_map", gids))
         fail("cannot map the user into a user namespace");
+    if (limited && !limit()) fail("cannot limit the inotify instances of a user namespace");
     own_namespace = true;
 }
 
@@ -81,37 +160,4 @@ void users_enter(int users)
     if (setns(users, CLONE_NEWUSER) != 0 || setgroups(0, NULL) != 0 || setresgid(0, 0, 0) != 0
         || setresuid(0, 0, 0) != 0)
         fail("cannot enter the user namespace");
-}
-
-/* A quarter of what the machine allows one of its users, and no less than a few programs need. */
-static void limit(const char *name, const char *machine, long least)
-{
-    char path[96], text[32] = "";
-    int fd = open(machine, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        ssize_t ignored = read(fd, text, sizeof text - 1);
-        (void)ignored; /* then it is the least */
-        close(fd);
-    }
-    long quarter = strtol(text, NULL, 10) / 4;
-    snprintf(text, sizeof text, "%ld", quarter > least ? quarter : least);
-    snprintf(path, sizeof path, "/proc/sys/user/%s", name);
-    if (!write_text(path, text)) _exit(1);
-}
-
-bool users_limit(int pid)
-{
-    char path[64];
-    int status;
-    snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
-    pid_t child = fork(); /* who enters a user namespace does not come back */
-    if (child < 0) return false;
-    if (child == 0) {
-        int users = open(path, O_RDONLY | O_CLOEXEC);
-        if (users < 0 || setns(users, CLONE_NEWUSER) != 0) _exit(1);
-        limit("max_inotify_instances", "/proc/sys/fs/inotify/max_user_instances", 16);
-        limit("max_inotify_watches", "/proc/sys/fs/inotify/max_user_watches", 4096);
-        _exit(0);
-    }
-    return waitpid(child, &status, 0) == child && status == 0;
 }

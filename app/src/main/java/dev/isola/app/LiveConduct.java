@@ -63,7 +63,7 @@ final class LiveConduct implements Conduct {
             ErrorReport.line(host, "the limit of processes was met; raise --processes");
         case THREADS -> ErrorReport.line(host, "the limit of threads was met; raise --threads");
         case DISK -> ErrorReport.line(host, "the limit of the disk was met");
-        case CPU, MEMORY, FILE_DESCRIPTORS, BANDWIDTH, TIMEOUT -> {}
+        case CPU, MEMORY, FILE_DESCRIPTORS, BANDWIDTH, KERNEL_OBJECTS, TIMEOUT -> {}
       }
     }
   }

@@ -3,6 +3,7 @@ package dev.isola.conformance.check;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
@@ -141,5 +142,24 @@ public final class QuotaChecks {
     Expect.that(files < 60_000, "60,000 files do not fit into " + LIMIT_MB + " MB");
     Expect.that(files >= 500, "some do, not " + files);
     goesOn(sandbox);
+  }
+
+  /** A tmpfs has no files of the disk, but empty ones must not be without end there either. */
+  @Check(value = "S2", tools = "while")
+  public void emptyFilesInMemoryAreLimited(Subject s) {
+    if (s.info().isolation() != Isolation.CONTAINER) {
+      throw s.notRun("the memory of a kernel of its own is limited as a whole");
+    }
+    Sandbox sandbox = limited(s);
+    String script =
+        "cd /; while read -r from point type options rest; do case $type,$options in tmpfs,rw*)"
+            + " test -w $point && mkdir $point/quota 2>/dev/null || continue; i=0;"
+            + " while test $i -lt 60000 && true 2>/dev/null > $point/quota/$i; do i=$((i+1)); done;"
+            + " rm -rf $point/quota; echo $i $point;; esac; done < /proc/mounts";
+    ExecResult result = sandbox.run(Command.shell(script).withTimeout(PATIENCE));
+    Expect.that(result.succeeded(), "the script counts: " + result);
+    String counted = result.stdout().text();
+    Expect.that(counted.contains("/dev/shm"), "there is a writable tmpfs: " + result);
+    Expect.that(!counted.contains("60000 "), "each takes fewer than 60,000 files: " + counted);
   }
 }

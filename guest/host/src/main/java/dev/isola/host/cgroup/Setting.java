@@ -29,7 +29,7 @@ record Setting(String file, String value, boolean optional) {
       case MEMORY -> "memory";
       case CPU -> "cpu";
       case THREADS -> "pids";
-      case DISK, FILE_DESCRIPTORS, PROCESSES, BANDWIDTH, TIMEOUT ->
+      case DISK, FILE_DESCRIPTORS, PROCESSES, BANDWIDTH, KERNEL_OBJECTS, TIMEOUT ->
           throw new IllegalArgumentException("control groups do not limit " + kind);
     };
   }
@@ -46,7 +46,7 @@ record Setting(String file, String value, boolean optional) {
       }
       case THREADS ->
           List.of(new Setting("pids.max", limits.threads() + ControlGroup.AGENT_THREADS, false));
-      case DISK, FILE_DESCRIPTORS, PROCESSES, BANDWIDTH, TIMEOUT ->
+      case DISK, FILE_DESCRIPTORS, PROCESSES, BANDWIDTH, KERNEL_OBJECTS, TIMEOUT ->
           throw new IllegalArgumentException("control groups do not limit " + kind);
     };
   }

@@ -80,7 +80,8 @@ record BootPlans(
             hidden(),
             context.shared().resolve("volumes"),
             disks,
-            resolvConf(network.mode()))
+            resolvConf(network.mode()),
+            !isolator.ownKernel() && KernelObjects.areLimited())
         .plan(plan, layers, booting.layers());
     if (!isolator.ownKernel()) {
       KernelViews.plan(plan, group, users, spec.limits().cpu());

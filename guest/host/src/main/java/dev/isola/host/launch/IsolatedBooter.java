@@ -154,6 +154,9 @@ public final class IsolatedBooter implements Booter {
     } else if (kinds.contains(LimitKind.THREADS)) {
       kinds.add(LimitKind.PROCESSES);
     }
+    if (isolator.ownKernel() || KernelObjects.areLimited()) {
+      kinds.add(LimitKind.KERNEL_OBJECTS); // a kernel of its own has its own
+    }
     if (isolator.bridges() && bridge.limitsBandwidth()) {
       kinds.add(LimitKind.BANDWIDTH);
     }

@@ -36,6 +36,9 @@ public interface Isolator {
 
   String STAGED_EMPTY_FOLDER = "/tmp/nothing";
 
+  /** The sandbox's user namespace, for a runtime that enters it by its path. */
+  String STAGED_USERS = "/tmp/users";
+
   /** The first descriptor that is handed over to the agent. */
   int FIRST_DESCRIPTOR = 3;
 

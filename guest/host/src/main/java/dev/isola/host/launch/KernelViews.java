@@ -9,12 +9,13 @@ import java.nio.file.Path;
  * themselves, and the processors, whose number the C library reads there. All of it read only.
  */
 final class KernelViews {
+  private static final long KILOBYTES = 64;
   private static final Path PROCESSORS = Path.of("/sys/devices/system/cpu");
 
   private KernelViews() {}
 
   static void plan(Plan plan, ControlGroup group, Users users, double cores) {
-    plan.step("tmpfs", "/sys", "mode=0755,size=64k,uid=" + users.root() + ",gid=" + users.root());
+    plan.step("tmpfs", "/sys", TmpfsOptions.of(KILOBYTES, users));
     group.views().forEach((inside, folder) -> plan.step("bind", folder.toString(), inside, "ro"));
     group.viewLinks().forEach((inside, target) -> plan.step("link", target, inside));
     if (Files.isReadable(PROCESSORS.resolve("online"))) {

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,7 @@ import java.util.Optional;
  * @param volumes where named volumes lie on the host
  * @param disks where there can be none its files lie in a folder of the host
  * @param resolvConf the content of {@code /etc/resolv.conf}
+ * @param limited whether its users share a part of the machine's inotify instances
  */
 public record SandboxRoot(
     SandboxSpec spec,
@@ -37,10 +39,14 @@ public record SandboxRoot(
     List<Path> hidden,
     Path volumes,
     Disks disks,
-    String resolvConf) {
+    String resolvConf,
+    boolean limited) {
 
   private static final FileAttribute<?> OURS =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  private static final long KILOBYTES_PER_MEGABYTE = 1024;
+  private static final long RUN_KILOBYTES = 16 * KILOBYTES_PER_MEGABYTE;
 
   /** Where the agent's program is inside. */
   public static final String AGENT = "/.isola/agent";
@@ -53,11 +59,7 @@ public record SandboxRoot(
   void plan(Plan plan, Layers layers, List<String> beneath) throws IOException {
     Layer layer = new Layer(folder);
     Workspace workspace = new Workspace(folder, users, layers);
-    if (users.range()) {
-      plan.step("users", "0", users.root(), Integer.toString(Users.COUNT));
-    } else {
-      plan.step("self");
-    }
+    planUsers(plan);
     layer.make(users);
     if (disks.available()) {
       disks.plan(plan, layer, spec.limits().diskMb());
@@ -97,7 +99,7 @@ public record SandboxRoot(
     for (String folderName : List.of("/proc", "/dev", "/sys")) {
       ownFolder(plan, folderName, "755");
     }
-    plan.step("tmpfs", "/run", "mode=0755,size=16m,uid=" + users.root() + ",gid=" + users.root());
+    plan.step("tmpfs", "/run", TmpfsOptions.of(RUN_KILOBYTES, users));
     EtcFiles.plan(plan, spec.id().value(), resolvConf, image.isEmpty());
     if (spec.workspacePath().isPresent()) {
       shared(plan, spec.workspacePath().get(), spec.workspaceMount(), false);
@@ -116,6 +118,19 @@ public record SandboxRoot(
       plan.step("bind", image.get().rootfs().toString(), WrittenNote.IMAGE, "ro", "mapped");
     }
     plan.step("bind", agent.toString(), AGENT, "ro");
+  }
+
+  private void planUsers(Plan plan) {
+    List<String> step = new ArrayList<>();
+    if (users.range()) {
+      step.addAll(List.of("users", "0", users.root(), Integer.toString(Users.COUNT)));
+    } else {
+      step.add("self");
+    }
+    if (limited) {
+      step.add(KernelObjects.LIMITED);
+    }
+    plan.add(step);
   }
 
   /** A workspace of its own begins with what the image has in that place. */
@@ -168,12 +183,7 @@ public record SandboxRoot(
           plan.step(
               "tmpfs",
               volume.destination(),
-              "mode=0755,size="
-                  + spec.limits().memoryMb()
-                  + "m,uid="
-                  + users.root()
-                  + ",gid="
-                  + users.root()
+              TmpfsOptions.of(spec.limits().memoryMb() * KILOBYTES_PER_MEGABYTE, users)
                   + (volume.readOnly() ? ",ro" : ""));
     }
   }

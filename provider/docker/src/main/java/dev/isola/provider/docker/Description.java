@@ -65,6 +65,7 @@ record Description(Flavour flavour, Settings settings, SpecCheck check) {
     if (flavour.ownKernel()) {
       kinds.remove(LimitKind.PROCESSES);
       kinds.remove(LimitKind.THREADS);
+      kinds.add(LimitKind.KERNEL_OBJECTS); // the kernel inside has its own
     }
     return kinds;
   }

@@ -20,19 +20,24 @@ final class Bundle {
   private static final int TTY = 5;
   private static final int ENOSYS = 38;
 
+  /** As many files as pages: an empty one takes no page, but memory of the kernel. */
+  private static final String SIZE = "size=65536k";
+
+  private static final String FILES = "nr_inodes=16384";
+
   private Bundle() {}
 
   /**
    * @param readOnly whether the runtime is to make the root read only
    * @param mounts besides the usual ones
-   * @param filter whether the runtime installs a filter of system calls; a kernel of its own needs
-   *     none
+   * @param hostKernel whether processes run on the host's kernel: then the runtime installs a
+   *     filter of system calls and joins the user namespace that the launcher limited
    * @param users whether the runtime is to enter a user namespace; otherwise it is in it already
    */
   static String of(
       Staged staged,
       boolean readOnly,
-      boolean filter,
+      boolean hostKernel,
       boolean users,
       List<Map<String, Object>> mounts) {
     return JsonText.of(
@@ -48,7 +53,7 @@ final class Bundle {
             "mounts",
             mounts(mounts),
             "linux",
-            linux(staged, filter, users)));
+            linux(staged, hostKernel, users)));
   }
 
   private static Map<String, Object> process(List<String> agent) {
@@ -84,7 +89,7 @@ final class Bundle {
   private static List<Object> usual() {
     return List.of(
         mount("/proc", "proc", "nosuid", "noexec", "nodev"),
-        mount("/dev", "tmpfs", "nosuid", "noexec", "strictatime", "mode=755", "size=65536k"),
+        mount("/dev", "tmpfs", "nosuid", "noexec", "strictatime", "mode=755", SIZE, FILES),
         mount(
             "/dev/pts",
             "devpts",
@@ -95,7 +100,7 @@ final class Bundle {
             "mode=0620",
             "gid=" + TTY,
             "max=" + Containment.TERMINALS),
-        mount("/dev/shm", "tmpfs", "nosuid", "noexec", "nodev", "mode=1777", "size=65536k"),
+        mount("/dev/shm", "tmpfs", "nosuid", "noexec", "nodev", "mode=1777", SIZE, FILES),
         mount("/dev/mqueue", "mqueue", "nosuid", "noexec", "nodev"));
   }
 
@@ -104,7 +109,7 @@ final class Bundle {
         "destination", destination, "type", type, "source", type, "options", List.of(options));
   }
 
-  private static Map<String, Object> linux(Staged staged, boolean filter, boolean users) {
+  private static Map<String, Object> linux(Staged staged, boolean hostKernel, boolean users) {
     List<Object> namespaces = new ArrayList<>();
     for (String type : List.of("pid", "mount", "ipc", "uts", "cgroup")) {
       namespaces.add(Map.of("type", type));
@@ -120,11 +125,14 @@ final class Bundle {
             Containment.MASKED,
             "readonlyPaths",
             Containment.READ_ONLY);
-    if (filter) {
+    if (hostKernel) {
       linux.put("seccomp", seccomp());
     }
     if (users) {
-      namespaces.add(Map.of("type", "user"));
+      namespaces.add(
+          hostKernel
+              ? ordered("type", "user", "path", Isolator.STAGED_USERS)
+              : Map.of("type", "user"));
       List<Object> range =
           List.of(ordered("containerID", 0, "hostID", staged.users().first(), "size", Users.COUNT));
       linux.put("uidMappings", range);

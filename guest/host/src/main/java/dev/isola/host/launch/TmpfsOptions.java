@@ -1,0 +1,23 @@
+package dev.isola.host.launch;
+
+/**
+ * The options of a tmpfs in a sandbox. Its size bounds the bytes, not the files: an empty file
+ * takes no page, but memory of the kernel. So there are as many files as pages.
+ */
+final class TmpfsOptions {
+  private static final long KILOBYTES_PER_PAGE = 4;
+  private static final long LEAST_FILES = 1024;
+
+  private TmpfsOptions() {}
+
+  static String of(long kilobytes, Users users) {
+    return "mode=0755,size="
+        + kilobytes
+        + "k,nr_inodes="
+        + Math.max(LEAST_FILES, kilobytes / KILOBYTES_PER_PAGE)
+        + ",uid="
+        + users.root()
+        + ",gid="
+        + users.root();
+  }
+}
