@@ -78,6 +78,29 @@ final class Arguments {
     return variables;
   }
 
+  /**
+   * Reads names of variables whose values are in the caller's own environment, so that they are in
+   * no list of processes and no history of a shell.
+   */
+  static Map<String, String> taken(String option, List<String> names, Map<String, String> env) {
+    Map<String, String> variables = new LinkedHashMap<>();
+    for (String name : names) {
+      if (name.isEmpty() || name.indexOf('=') >= 0) {
+        throw new UsageException(
+            option + " takes the name of a variable alone",
+            "set it in the environment of isola, and write " + option + " NAME");
+      }
+      String value = env.get(name);
+      if (value == null) {
+        throw new UsageException(
+            option + " " + name + ": the environment has no such variable",
+            "export it before isola is started");
+      }
+      variables.put(name, value);
+    }
+    return variables;
+  }
+
   /** Reads {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}; SRC may be relative. */
   static Volume mount(String option, String text) {
     String rest = text;

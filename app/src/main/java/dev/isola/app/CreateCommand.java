@@ -68,6 +68,14 @@ final class CreateCommand extends RemoteCommand {
       description = "A variable of its environment. Repeatable.")
   private List<String> env = new ArrayList<>();
 
+  @Option(
+      names = "--secret-env",
+      paramLabel = "NAME",
+      description =
+          "A variable of its environment whose value is taken from isola's own, and is neither"
+              + " shown nor stored in plain text. Repeatable.")
+  private List<String> secretEnv = new ArrayList<>();
+
   @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "A word of yours. Repeatable.")
   private List<String> tags = new ArrayList<>();
 
@@ -156,6 +164,7 @@ final class CreateCommand extends RemoteCommand {
       spec.autoResume(true);
     }
     Arguments.variables("--env", env).forEach(spec::env);
+    Arguments.taken("--secret-env", secretEnv, wiring.host().env()).forEach(spec::secretEnv);
     Arguments.variables("--tag", tags).forEach(spec::tag);
     if (cpu != null) {
       spec.cpu(Arguments.number("--cpu", cpu));

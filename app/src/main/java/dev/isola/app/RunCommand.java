@@ -48,7 +48,7 @@ final class RunCommand implements Action {
   @Override
   public int run() {
     Console console = wiring.console();
-    Command command = options.command();
+    Command command = options.command(wiring.host().env());
     SandboxSpec spec = options.spec(SandboxId.random(KernelRandom.open()));
     if (options.tty) {
       refuseWithoutTerminal(console);

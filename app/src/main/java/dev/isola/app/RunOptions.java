@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -80,6 +81,14 @@ final class RunOptions {
       paramLabel = "NAME=VALUE",
       description = "A variable of the command's environment. Repeatable.")
   List<String> env = new ArrayList<>();
+
+  @Option(
+      names = "--secret-env",
+      paramLabel = "NAME",
+      description =
+          "A variable of the command's environment whose value is taken from isola's own, and is"
+              + " neither shown nor stored in plain text. Repeatable.")
+  List<String> secretEnv = new ArrayList<>();
 
   @Option(
       names = {"-w", "--workdir"},
@@ -156,9 +165,21 @@ final class RunOptions {
       description = "The command and its arguments, taken literally: there is no shell.")
   List<String> words = new ArrayList<>();
 
-  /** Returns the command. Its variables travel to the sandbox only, never into a stored spec. */
-  Command command() {
-    Map<String, String> variables = Arguments.variables("--env", env);
+  /**
+   * Returns the command. Its variables travel to the sandbox only, never into a stored spec.
+   *
+   * @param caller the environment that secret variables are taken from
+   */
+  Command command(Map<String, String> caller) {
+    Map<String, String> variables = new LinkedHashMap<>(Arguments.variables("--env", env));
+    Arguments.taken("--secret-env", secretEnv, caller)
+        .forEach(
+            (name, value) -> {
+              if (variables.put(name, value) != null) {
+                throw new UsageException(
+                    "--secret-env " + name + " is in --env too", "give one of them");
+              }
+            });
     if (words.getFirst().isEmpty()) {
       throw new UsageException("the command is empty", "name a program after --");
     }
