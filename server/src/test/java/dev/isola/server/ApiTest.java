@@ -83,6 +83,18 @@ class ApiTest {
   }
 
   @Test
+  void gpusThatNoProviderHasAreNotImplemented() throws IOException {
+    for (String provider : List.of("auto", "memory")) {
+      Client.Answer refused =
+          client.post("/api/v1/sandboxes", "{\"gpus\":1,\"provider\":\"" + provider + "\"}");
+      assertThat(refused.status()).as(refused.text()).isEqualTo(501);
+      assertThat(refused.field("code")).isEqualTo("NOT_IMPLEMENTED");
+      assertThat(refused.text()).contains("GPUs");
+    }
+    assertThat(client.post("/api/v1/sandboxes", "{\"gpus\":0}").status()).isEqualTo(201);
+  }
+
+  @Test
   void listsByTagAndPages() throws IOException {
     for (int i = 0; i < 3; i++) {
       client.post("/api/v1/sandboxes", "{\"tags\":{\"list\":\"yes\"}}");

@@ -1,0 +1,23 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.app.CommandLineFixture.Called;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The operator's name of a provider is the one in answers. */
+class MicrovmNameTest {
+  @TempDir Path folder;
+
+  @Test
+  void aMissingProviderIsNamedAsTheVariableNamesIt() {
+    CommandLineFixture isola =
+        new CommandLineFixture(folder.resolve("data"), new FakeProvider("bubblewrap"));
+    isola.env.put("SANDBOX_PROVIDER", "local_microvm");
+    Called run = isola.call("run", "true");
+    assertThat(run.code()).isNotZero();
+    assertThat(run.err()).contains("'local_microvm'").doesNotContain("microvmctl");
+  }
+}
