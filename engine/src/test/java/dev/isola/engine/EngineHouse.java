@@ -33,7 +33,7 @@ final class EngineHouse implements AutoCloseable {
   Ledger ledger;
   Registry registry;
   Engine engine;
-  private HealthMonitor health;
+  HealthMonitor health;
 
   /** One with a ledger in its folder. */
   EngineHouse(Path folder, String yaml, ProviderFactory... more) throws IOException {

@@ -88,6 +88,12 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile Consumer<SandboxId> beforeDestroy = id -> {};
   public volatile @Nullable Supplier<RuntimeException> inventoryFailure;
   public volatile List<Sighting> sightings = List.of();
+  public volatile Optional<String> imageDigest = Optional.empty();
+  public volatile @Nullable SandboxSpec lastSpec;
+
+  /** Refuses a longer ttl, as a backend with a maximum does. */
+  public volatile @Nullable Duration longestTtl;
+
   public final AtomicInteger created = new AtomicInteger();
   public final AtomicInteger asked = new AtomicInteger();
 
@@ -173,6 +179,13 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public Sandbox create(SandboxSpec spec) {
     created.incrementAndGet();
     beforeCreate.run();
+    lastSpec = spec;
+    Duration longest = longestTtl;
+    if (longest != null && spec.ttl().orElse(longest).compareTo(longest) > 0) {
+      throw Fault.of(ErrorCode.INVALID_SPEC, "the ttl is too long", "ask for less")
+          .with(MAX_TTL_SECONDS, Long.toString(longest.toSeconds()))
+          .exception();
+    }
     RuntimeException planned = failure;
     if (planned != null) {
       throw planned;
@@ -183,6 +196,11 @@ public final class FakeProvider implements Provider, ProviderFactory {
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
     return Optional.empty();
+  }
+
+  @Override
+  public Optional<String> imageDigest(SandboxSpec spec) {
+    return imageDigest;
   }
 
   @Override

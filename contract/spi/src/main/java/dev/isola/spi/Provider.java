@@ -10,6 +10,9 @@ import java.util.Optional;
  */
 public interface Provider extends AutoCloseable {
 
+  /** In the context of an error: the longest ttl that the backend allows, in seconds. */
+  String MAX_TTL_SECONDS = "maxTtlSeconds";
+
   /** Describes the provider on this machine. Cheap after the first call. */
   ProviderInfo info();
 
@@ -26,6 +29,8 @@ public interface Provider extends AutoCloseable {
    *
    * @throws dev.isola.spi.error.Unsupported when the spec asks for something the provider does not
    *     do
+   * @throws dev.isola.spi.error.InvalidRequest with {@link #MAX_TTL_SECONDS} in its context when
+   *     the backend refuses so long a ttl
    * @throws dev.isola.spi.error.ProviderUnavailable when the backend fails
    * @throws dev.isola.spi.error.DeadlineExceeded when it takes longer than the spec's startup
    *     timeout
@@ -37,6 +42,15 @@ public interface Provider extends AutoCloseable {
    * (any more).
    */
   Optional<Sandbox> attach(SandboxId id);
+
+  /**
+   * Returns the digest of the image that a sandbox of this spec would be made from now. Two
+   * sandboxes of one spec are the same only as long as it does not change. Empty when the provider
+   * has no images, or cannot tell without fetching one. Called before a warm sandbox is handed out.
+   */
+  default Optional<String> imageDigest(SandboxSpec spec) {
+    return Optional.empty();
+  }
 
   /** Returns everything of this instance that exists at the backend, whatever made it. */
   List<Sighting> inventory();

@@ -93,6 +93,15 @@ public final class Creator {
     return choosing.select(order.request()).best().map(ProviderInfo::name);
   }
 
+  /**
+   * Returns the hash by which a sandbox in the warm pool is found. It includes the image itself: a
+   * name may stand for another one by tomorrow.
+   */
+  public String poolHash(SandboxSpec spec, String provider) {
+    return SpecText.hash(
+        spec, spec.image().isEmpty() ? Optional.empty() : registry.get(provider).imageDigest(spec));
+  }
+
   private Delivery handOut(Order order, Book.Opened opened) {
     return switch (opened) {
       case Book.Opened.Before(SandboxId id, boolean same) -> again(order, id, same);
@@ -196,7 +205,7 @@ public final class Creator {
         SandboxEntry.intent(
                 spec.id(),
                 SpecText.of(spec),
-                SpecText.hash(spec),
+                pooled ? poolHash(spec, best.name()) : SpecText.hash(spec),
                 best.name(),
                 best.isolation(),
                 now)

@@ -8,10 +8,12 @@ import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
+import java.time.Duration;
 import java.util.Optional;
 
 /** One sandbox being made. Before a provider is tried it is written who that is. */
@@ -21,6 +23,7 @@ final class Making {
   private final SandboxSpec spec;
   private final Optional<ForkOrigin> origin;
   private final Images images;
+  private final boolean defaultTtl;
   private SandboxEntry entry;
 
   Making(SandboxEntry entry, Book book, Registry registry, Order order, Images images) {
@@ -30,6 +33,7 @@ final class Making {
     this.spec = order.request().spec();
     this.origin = order.origin();
     this.images = images;
+    this.defaultTtl = order.defaultTtl();
   }
 
   SandboxSpec spec() {
@@ -46,21 +50,11 @@ final class Making {
       ProviderInfo info = provider.info();
       entry =
           book.write(entry, entry.toBuilder().provider(name, info.isolation()).build())
-              .orElseThrow(
-                  () ->
-                      Fault.of(
-                              ErrorCode.SANDBOX_DESTROYED,
-                              "sandbox " + spec.id() + " was destroyed while it was made",
-                              "create a new sandbox")
-                          .sandbox(spec.id())
-                          .exception());
+              .orElseThrow(this::destroyedMeanwhile);
       Failpoint.CREATE_MOVED_ON.reach();
     }
     Failpoint.CREATE_MAKING.reach();
-    Sandbox sandbox =
-        origin.isPresent()
-            ? fork(name, origin.get())
-            : provider.create(Deadlines.given(images.base(spec)));
+    Sandbox sandbox = origin.isPresent() ? fork(name, origin.get()) : create(provider);
     try {
       if (origin.isPresent()) {
         origin.get().rest().accept(sandbox);
@@ -72,6 +66,33 @@ final class Making {
       provider.destroy(spec.id(), Destroy.FORCE); // who makes it next begins anew
       throw e;
     }
+  }
+
+  /** Where the backend refuses a ttl that the client never asked for, it gets what is allowed. */
+  private Sandbox create(Provider provider) {
+    SandboxSpec given = Deadlines.given(images.base(spec));
+    try {
+      return provider.create(given);
+    } catch (InvalidRequest e) {
+      String most = e.context().get(Provider.MAX_TTL_SECONDS);
+      if (!defaultTtl || most == null) {
+        throw e;
+      }
+      Duration ttl = Duration.ofSeconds(Long.parseLong(most));
+      entry =
+          book.write(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
+              .orElseThrow(this::destroyedMeanwhile);
+      return provider.create(given.toBuilder().ttl(ttl).build());
+    }
+  }
+
+  private SandboxException destroyedMeanwhile() {
+    return Fault.of(
+            ErrorCode.SANDBOX_DESTROYED,
+            "sandbox " + spec.id() + " was destroyed while it was made",
+            "create a new sandbox")
+        .sandbox(spec.id())
+        .exception();
   }
 
   private Sandbox fork(String provider, ForkOrigin from) {

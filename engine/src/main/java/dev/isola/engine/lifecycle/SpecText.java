@@ -13,6 +13,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.SerializationFeature;
@@ -79,10 +80,20 @@ public final class SpecText {
     return SpecDocument.fromMap(document, () -> id).toBuilder().secretEnv(spec.secretEnv()).build();
   }
 
-  /** Returns the hash of what makes two sandboxes interchangeable. */
+  /** Returns the hash of what a spec says that makes two sandboxes interchangeable. */
   public static String hash(SandboxSpec spec) {
+    return hash(spec, Optional.empty());
+  }
+
+  /**
+   * Returns the hash of what makes two sandboxes interchangeable.
+   *
+   * @param imageDigest of the image that the name in the spec stands for
+   */
+  public static String hash(SandboxSpec spec, Optional<String> imageDigest) {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
     OWN.forEach(document::remove);
+    imageDigest.ifPresent(digest -> document.put("imageDigest", digest));
     return sha256(JSON.writeValueAsString(document));
   }
 

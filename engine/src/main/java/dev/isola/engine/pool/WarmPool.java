@@ -14,6 +14,8 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.PoolClaim;
@@ -24,22 +26,21 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 /**
  * Keeps sandboxes ready. One is handed out only where the order would get the very same: the hash
- * of its spec and the provider that would be chosen now both match. Who gets it is decided by the
- * ledger, so nobody ever shares one; and one that was handed out never comes back.
+ * of its spec, the image that the spec names and the provider that would be chosen now all match.
+ * Who gets it is decided by the ledger, so nobody ever shares one; and one that was handed out
+ * never comes back.
  */
 public final class WarmPool implements Warm {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -47,7 +48,6 @@ public final class WarmPool implements Warm {
   private static final String NO_POOL = "no pool for this spec";
   private static final String OTHER_PROVIDER = "provider mismatch";
   private static final String EMPTY = "pool empty";
-  private static final String ANY_PROVIDER = "*";
 
   /** Why somebody may find no warm one; nothing else is counted. */
   public static final List<String> REASONS = List.of(NO_POOL, OTHER_PROVIDER, EMPTY);
@@ -103,7 +103,11 @@ public final class WarmPool implements Warm {
     if (wanted.isEmpty() || best.isEmpty() || secret) {
       return Optional.empty();
     }
-    String hash = SpecText.hash(order.request().spec());
+    Optional<String> matching = poolHash(order, best.get().name());
+    if (matching.isEmpty()) {
+      return Optional.empty();
+    }
+    String hash = matching.get();
     Failpoint.POOL_CLAIMING.reach();
     Optional<Book.Opened> claimed =
         book.claim(
@@ -121,9 +125,32 @@ public final class WarmPool implements Warm {
       hits.increment();
       Thread.ofVirtual().name("isola-pool-refill").start(this::refillSoon);
     } else {
-      miss(order, hash, best.get().name());
+      boolean elsewhere =
+          pooled(hash).stream().anyMatch(entry -> !entry.provider().equals(best.get().name()));
+      miss(order, elsewhere ? OTHER_PROVIDER : EMPTY);
     }
     return claimed;
+  }
+
+  /** Returns the hash of pooled sandboxes that match; empty when no pool or provider has them. */
+  private Optional<String> poolHash(Order order, String provider) {
+    SandboxSpec spec = order.request().spec();
+    String plain = SpecText.hash(spec);
+    if (wanted.stream().noneMatch(one -> SpecText.hash(one.spec()).equals(plain))) {
+      miss(order, NO_POOL);
+      return Optional.empty();
+    }
+    return hashAt(spec, provider);
+  }
+
+  /** Returns the hash of sandboxes that this provider would make now; empty when it cannot tell. */
+  private Optional<String> hashAt(SandboxSpec spec, String provider) {
+    try {
+      return Optional.of(creator.poolHash(spec, provider));
+    } catch (SandboxException e) {
+      log.warning("the image of a pool is not known at " + provider + ": " + e.getMessage());
+      return Optional.empty();
+    }
   }
 
   /** Making one takes processors, which whoever was just handed one wants to use first. */
@@ -136,17 +163,7 @@ public final class WarmPool implements Warm {
     }
   }
 
-  private void miss(Order order, String hash, String provider) {
-    List<PoolEntry> same =
-        wanted.stream().filter(one -> SpecText.hash(one.spec()).equals(hash)).toList();
-    String why;
-    if (same.isEmpty()) {
-      why = NO_POOL;
-    } else if (pooled(hash).stream().anyMatch(entry -> !entry.provider().equals(provider))) {
-      why = OTHER_PROVIDER;
-    } else {
-      why = EMPTY;
-    }
+  private void miss(Order order, String why) {
     misses.computeIfAbsent(why, any -> new LongAdder()).increment();
     log.info("warm pool miss for sandbox " + order.request().spec().id() + ": " + why);
   }
@@ -185,12 +202,12 @@ public final class WarmPool implements Warm {
   private void fill(PoolEntry entry) {
     try {
       Optional<String> provider = providerFor(entry);
-      if (provider.isEmpty()) {
+      Optional<String> hash = provider.flatMap(name -> hashAt(entry.spec(), name));
+      if (provider.isEmpty() || hash.isEmpty()) {
         return;
       }
-      String hash = SpecText.hash(entry.spec());
       long have =
-          pooled(hash).stream().filter(one -> one.provider().equals(provider.get())).count();
+          pooled(hash.get()).stream().filter(one -> one.provider().equals(provider.get())).count();
       for (; have < entry.size() && !closed; have++) {
         Failpoint.POOL_MAKING.reach();
         creator.createPooled(order(entry));
@@ -212,22 +229,14 @@ public final class WarmPool implements Warm {
   }
 
   /**
-   * Ends the sandboxes that no request gets any more: their spec is not configured now, or another
-   * provider would be chosen for it.
+   * Ends the sandboxes that no request gets any more: their spec is not configured now, another
+   * provider would be chosen for it, or its image is another one now.
    */
   private void drain() {
-    Map<String, Set<String>> providers = new HashMap<>();
-    for (PoolEntry entry : wanted) {
-      Set<String> of =
-          providers.computeIfAbsent(SpecText.hash(entry.spec()), any -> new HashSet<>());
-      // Where no provider may for now, those that are ready stay.
-      providerFor(entry).ifPresentOrElse(of::add, () -> of.add(ANY_PROVIDER));
-    }
+    List<Predicate<SandboxEntry>> matching = wanted.stream().map(this::matching).toList();
     for (SandboxEntry entry : pooled()) {
-      Set<String> matching = providers.getOrDefault(entry.specHash(), Set.of());
       if (entry.state() == SandboxState.RUNNING
-          && !matching.contains(entry.provider())
-          && !matching.contains(ANY_PROVIDER)) {
+          && matching.stream().noneMatch(one -> one.test(entry))) {
         try {
           Failpoint.POOL_UNWANTED.reach();
           // Somebody may have been given it since.
@@ -240,6 +249,27 @@ public final class WarmPool implements Warm {
           log.warning("sandbox " + entry.id() + " stays in the pool: " + e.getMessage());
         }
       }
+    }
+  }
+
+  /** Returns which pooled sandboxes an entry of the configuration would be satisfied with now. */
+  private Predicate<SandboxEntry> matching(PoolEntry wish) {
+    Optional<String> provider = providerFor(wish);
+    Optional<String> hash = provider.flatMap(name -> hashAt(wish.spec(), name));
+    if (hash.isEmpty()) { // those that are ready stay while no provider may or can tell
+      String plain = SpecText.hash(wish.spec());
+      return entry -> plainHash(entry).equals(Optional.of(plain));
+    }
+    return entry ->
+        entry.specHash().equals(hash.get()) && provider.equals(Optional.of(entry.provider()));
+  }
+
+  /** Returns the hash of a stored spec; empty when it cannot be read. */
+  private static Optional<String> plainHash(SandboxEntry entry) {
+    try {
+      return Optional.of(SpecText.hash(SpecText.read(entry.spec(), entry.id())));
+    } catch (SandboxException unreadable) {
+      return Optional.empty();
     }
   }
 

@@ -54,6 +54,12 @@ final class GuardedProvider implements Provider {
     return guard.call("attach", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.attach(id));
   }
 
+  @Override
+  public Optional<String> imageDigest(SandboxSpec spec) {
+    return guard.call(
+        "imageDigest", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.imageDigest(spec));
+  }
+
   /** Asked again and again: while one call hangs, no second one is started. */
   @Override
   public List<Sighting> inventory() {

@@ -177,12 +177,16 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     if (!problems.isEmpty()) {
       throw Query.refused(problems);
     }
-    SandboxSpec spec = ending(SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM)));
+    SandboxSpec asked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    SandboxSpec spec = ending(asked);
     Request request = Request.of(spec, (String) beside.getOrDefault("provider", standardProvider));
     if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
       request = request.strict();
     }
     Order order = Order.of(request).withLabels(spec.tags());
+    if (asked.ttl().isEmpty()) {
+      order = order.withDefaultTtl();
+    }
     if (HostAccessGuard.grants(exchange)) {
       order = order.withHostAccess();
     }

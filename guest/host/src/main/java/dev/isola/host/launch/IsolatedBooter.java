@@ -3,6 +3,7 @@ package dev.isola.host.launch;
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.cgroup.Reading;
+import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
 import dev.isola.host.layer.Layers;
 import dev.isola.host.layer.Steps;
@@ -200,6 +201,14 @@ public final class IsolatedBooter implements Booter {
       throw Capability.unsupported(provider, "network mode bridge" + whyNoBridge());
     }
     spec.image().filter(name -> !name.equals(IsolatedSpec.HOST)).ifPresent(images::need);
+  }
+
+  @Override
+  public Optional<String> imageDigest(SandboxSpec spec) {
+    return spec.image()
+        .filter(name -> !name.equals(IsolatedSpec.HOST))
+        .flatMap(images::find)
+        .map(Image::digest);
   }
 
   private String whyNoBridge() {

@@ -71,6 +71,11 @@ public interface Booter extends AutoCloseable {
    */
   void refuse(SandboxSpec spec);
 
+  /** See {@link dev.isola.spi.Provider#imageDigest}. */
+  default Optional<String> imageDigest(SandboxSpec spec) {
+    return Optional.empty();
+  }
+
   /**
    * Boots a sandbox: starts an agent that listens on {@code folder.socket()} and knows the record's
    * secret. Returns once it listens. When this throws, {@link #release} follows.

@@ -193,6 +193,11 @@ public final class LocalProvider implements Provider {
     return turns.take(id, () -> attachInTurn(id));
   }
 
+  @Override
+  public Optional<String> imageDigest(SandboxSpec spec) {
+    return booter.imageDigest(spec);
+  }
+
   private Optional<Sandbox> attachInTurn(SandboxId id) {
     Optional<Known> known =
         folders

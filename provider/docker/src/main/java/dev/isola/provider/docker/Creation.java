@@ -109,6 +109,11 @@ final class Creation {
     }
   }
 
+  /** Returns the digest of the image that a sandbox would be made from now. */
+  Optional<String> imageDigest(SandboxSpec spec) {
+    return images.digest(spec.image());
+  }
+
   private Optional<String> runtime(Facts facts) {
     return new EngineCheck(flavour, settings).runtime(facts);
   }

@@ -117,6 +117,11 @@ final class DockerProvider implements Provider {
   }
 
   @Override
+  public Optional<String> imageDigest(SandboxSpec spec) {
+    return creation.imageDigest(spec);
+  }
+
+  @Override
   public List<Sighting> inventory() {
     return ours.inventory();
   }

@@ -82,6 +82,19 @@ final class Images {
     return there.orElseThrow(() -> notFound(name, "the engine does not have it"));
   }
 
+  /** Returns the digest of what {@link #choose} would return; empty when it is not there yet. */
+  Optional<String> digest(Optional<String> asked) {
+    Optional<String> name = asked.or(settings::image).filter(one -> !one.equals(HostImage.NAME));
+    return name.flatMap(store::find)
+        .map(Image::digest)
+        .or(
+            () ->
+                name.filter(one -> NAME.matcher(one).matches())
+                    .flatMap(engine::image)
+                    .map(ImageChoice::of)
+                    .map(ImageChoice::id));
+  }
+
   private ImageChoice host(Deadline deadline) {
     if (!engine.http().address().local()) {
       throw Fault.of(

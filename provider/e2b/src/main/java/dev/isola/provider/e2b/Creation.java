@@ -4,9 +4,11 @@ import dev.isola.provider.e2b.exec.Shell;
 import dev.isola.provider.e2b.http.Faults;
 import dev.isola.spi.FirstSteps;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.NetworkMode;
@@ -18,6 +20,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Makes sandboxes as their specs want them. */
 record Creation(
@@ -31,6 +35,9 @@ record Creation(
   private static final Duration LISTED_AFTER = Duration.ofSeconds(1);
 
   /** What E2B's own clients ask for when their caller says nothing; every sandbox of E2B ends. */
+  private static final Pattern LONGEST_TTL =
+      Pattern.compile("Timeout cannot be greater than (\\d{1,5}) hours?");
+
   private static final Duration DEFAULT_TTL = Duration.ofMinutes(5);
 
   /** Makes the folders $1 and $2, and says who the sandbox's user is. */
@@ -71,6 +78,8 @@ record Creation(
   private Control.Opened opened(SandboxSpec spec, Marks marks) {
     try {
       return control.create(wanted(spec, marks), spec.startupTimeout());
+    } catch (InvalidRequest e) {
+      throw ttlRefused(spec, e).orElse(e);
     } catch (OutcomeUnknown e) {
       if (!e.context().containsKey(Faults.STATUS)) {
         throw e; // without an answer E2B may still be about to make it
@@ -85,6 +94,23 @@ record Creation(
                       .sandbox(spec.id())
                       .exception(e));
     }
+  }
+
+  /** E2B says what an account allows only when it refuses more. */
+  private static Optional<SandboxException> ttlRefused(SandboxSpec spec, InvalidRequest e) {
+    Matcher refused = LONGEST_TTL.matcher(e.fault().what());
+    if (!refused.find()) {
+      return Optional.empty();
+    }
+    Duration most = Duration.ofHours(Long.parseLong(refused.group(1)));
+    return Optional.of(
+        Fault.of(
+                ErrorCode.INVALID_SPEC,
+                "the E2B account allows a ttl of " + most.toSeconds() + " s at most",
+                "ask for a shorter ttlSeconds, or set sandbox.ttl of the server")
+            .with(Provider.MAX_TTL_SECONDS, Long.toString(most.toSeconds()))
+            .sandbox(spec.id())
+            .exception(e));
   }
 
   /** Looks twice: a sandbox may be listed a moment after it was made. */

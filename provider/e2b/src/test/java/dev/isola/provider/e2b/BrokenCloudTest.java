@@ -176,6 +176,17 @@ class BrokenCloudTest {
   }
 
   @Test
+  void aTtlBeyondTheAccountsMaximumIsRefusedWithTheMaximum() {
+    server.next(
+        "POST /v2",
+        FakeE2b.answers(
+            400, "{\"code\":400,\"message\":\"Timeout cannot be greater than 1 hours\"}"));
+    SandboxException e = createFails();
+    assertThat(e.code()).isEqualTo(ErrorCode.INVALID_SPEC);
+    assertThat(e.context()).containsEntry(Provider.MAX_TTL_SECONDS, "3600");
+  }
+
+  @Test
   void garbageIsNoAnswer() {
     server.next("POST /v2", FakeE2b.answers(201, "<html>hello</html>"));
     assertThat(createFails().code()).isEqualTo(ErrorCode.OUTCOME_UNKNOWN);

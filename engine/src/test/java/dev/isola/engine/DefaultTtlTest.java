@@ -1,0 +1,51 @@
+package dev.isola.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.selection.Request;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.SandboxEntry;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A backend that allows a shorter ttl than the server's default. */
+class DefaultTtlTest {
+  @TempDir Path folder;
+
+  private static Order order(String id) {
+    SandboxSpec spec = SandboxSpec.builder(new SandboxId(id)).ttl(Duration.ofHours(24)).build();
+    return Order.of(Request.of(spec, "gvisor"));
+  }
+
+  @Test
+  void aDefaultIsShortenedToWhatTheBackendAllows() throws IOException {
+    FakeProvider cloud = new FakeProvider("gvisor");
+    cloud.longestTtl = Duration.ofHours(1);
+    try (EngineHouse house = new EngineHouse(folder, "", cloud)) {
+      SandboxEntry made = house.engine.create(order("one").withDefaultTtl()).entry();
+      assertThat(made.expiresAt()).contains(made.createdAt().plus(Duration.ofHours(1)));
+      assertThat(cloud.lastSpec)
+          .extracting(SandboxSpec::ttl)
+          .isEqualTo(Optional.of(Duration.ofHours(1)));
+    }
+  }
+
+  @Test
+  void aTtlThatTheClientNamedIsRefused() throws IOException {
+    FakeProvider cloud = new FakeProvider("gvisor");
+    cloud.longestTtl = Duration.ofHours(1);
+    try (EngineHouse house = new EngineHouse(folder, "", cloud)) {
+      assertThatThrownBy(() -> house.engine.create(order("one")))
+          .isInstanceOf(InvalidRequest.class)
+          .hasMessageContaining("the ttl is too long");
+    }
+  }
+}
