@@ -13,13 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "process_signal.h"
+
 /* A process that waits for a disk stops once it has what it waits for. */
 static const uint64_t PATIENCE_NS = 5000000000;
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int *on;           /* shared with the supervisors, which are processes of their own */
 
-struct process { pid_t pid, parent, session; char state; bool ours; };
+struct process { pid_t pid, parent, session; uint64_t start; char state; bool ours; };
 struct table { struct process *all; int count, capacity; };
 
 static uint64_t monotonic_ns(void)
@@ -59,10 +61,13 @@ static bool read_process(int proc, const char *name, struct process *p)
         return false;
     text[n] = 0;
     int parent, group, session;
+    unsigned long long start;
     const char *end = strrchr(text, ')');
-    if (!end || sscanf(end + 1, " %c %d %d %d", &p->state, &parent, &group, &session) != 4)
+    if (!end
+        || sscanf(end + 1, " %c %d %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &p->state,
+                  &parent, &group, &session, &start) != 5)
         return false;
-    *p = (struct process) { (pid_t) strtol(name, NULL, 10), parent, session, p->state, false };
+    *p = (struct process) { (pid_t) strtol(name, NULL, 10), parent, session, start, p->state, false };
     return true;
 }
 
@@ -124,25 +129,25 @@ static bool read_table(struct table *t)
 
 /* ---- stopping ------------------------------------------------------------------------------------------ */
 
-static bool remembered(const struct hold *h, pid_t pid)
+static bool remembered(const struct hold *h, const struct process *p)
 {
     for (int i = h->count; i-- > 0;)
-        if (h->stopped[i] == pid)
+        if (h->stopped[i].pid == p->pid && h->stopped[i].start == p->start)
             return true;
     return false;
 }
 
-static bool remember(struct hold *h, pid_t pid)
+static bool remember(struct hold *h, const struct process *p)
 {
     if (h->count == h->capacity) {
         int capacity = h->capacity ? 2 * h->capacity : 64;
-        pid_t *bigger = realloc(h->stopped, (size_t) capacity * sizeof *bigger);
+        struct held_process *bigger = realloc(h->stopped, (size_t) capacity * sizeof *bigger);
         if (!bigger)
             return false;
         h->stopped = bigger;
         h->capacity = capacity;
     }
-    h->stopped[h->count++] = pid;
+    h->stopped[h->count++] = (struct held_process) { p->pid, p->start };
     return true;
 }
 
@@ -169,11 +174,11 @@ static int stop_some(struct hold *h, struct table *t)
         moving++;
         const struct process *parent = find(t, p->parent);
         bool under_us = !parent || !parent->ours || parent->session == session;
-        if ((!under_us && !is_still(parent->state)) || remembered(h, p->pid))
+        if ((!under_us && !is_still(parent->state)) || remembered(h, p))
             continue;
-        if (kill(p->pid, SIGSTOP) == 0) {
-            if (!remember(h, p->pid)) {
-                kill(p->pid, SIGCONT);
+        if (process_signal(h->proc, p->pid, p->start, SIGSTOP)) {
+            if (!remember(h, p)) {
+                process_signal(h->proc, p->pid, p->start, SIGCONT);
                 return -1;
             }
         } else if (errno == EPERM) {
@@ -186,10 +191,13 @@ static int stop_some(struct hold *h, struct table *t)
 static void go_on(struct hold *h)
 {
     atomic_store(on, 0);
-    while (h->count > 0)         /* children first, so that their parents see nothing of it */
-        kill(h->stopped[--h->count], SIGCONT);
+    while (h->count > 0) {       /* children first, so that their parents see nothing of it */
+        const struct held_process *last = &h->stopped[--h->count];
+        process_signal(h->proc, last->pid, last->start, SIGCONT);
+    }
     free(h->stopped);
     h->stopped = NULL;
+    close(h->proc);
     pthread_mutex_unlock(&turn);
 }
 
@@ -202,6 +210,9 @@ bool hold_begin(struct hold *h)
         errno = ENOMEM;
         return false;
     }
+    h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (h->proc < 0)
+        return false;
     pthread_mutex_lock(&turn);
     atomic_store(on, 1);
     h->began_ns = monotonic_ns();

@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Not in every libc; the same number on every architecture. */
-enum { SYS_PIDFD_SEND_SIGNAL = 424, SYS_PIDFD_OPEN = 434 };
+#include "process_signal.h"
 
 enum { PROCESSES_MAX = 65536, PARENT_FIELD = 4, THREADS_FIELD = 20, START_FIELD = 22 };
 
@@ -81,25 +80,13 @@ static int read_table(void)
     return count;
 }
 
-/*
- * Signals the process that was seen, and not another that has got its pid meanwhile: a descriptor of the process is
- * taken, then it is looked at once more. Where there are no such descriptors (before Linux 5.3) the pid has to do.
- */
+/* Signals the process that was seen, and not another that has got its pid meanwhile. */
 static void signal_seen(const struct process *seen, int signal_number)
 {
-    int fd = (int)syscall(SYS_PIDFD_OPEN, seen->pid, 0);
-    if (fd < 0) {
-        if (errno != ESRCH) kill(seen->pid, signal_number);
-        return;
-    }
-    char name[16], state;
-    struct process now = {0};
     int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    snprintf(name, sizeof name, "%d", (int)seen->pid);
-    bool same = proc_fd >= 0 && read_stat(proc_fd, name, &now, &state) && now.start == seen->start;
-    if (same) syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal_number, NULL, 0);
-    if (proc_fd >= 0) close(proc_fd);
-    close(fd);
+    if (proc_fd < 0) return;
+    process_signal(proc_fd, seen->pid, seen->start, signal_number);
+    close(proc_fd);
 }
 
 static struct process *lookup(pid_t pid, int count)

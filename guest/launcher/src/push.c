@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "mounts.h"
+#include "process_signal.h"
 #include "still.h"
 
 #ifndef STATX_MNT_ID
@@ -92,15 +93,7 @@ static bool has_mounts(pid_t pid, const char *path)
 
 static bool is_same_process(pid_t pid, const char *start)
 {
-    char at[64], text[1024];
-    snprintf(at, sizeof at, "%d/stat", (int)pid);
-    int fd = openat(still.proc, at, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0) close(fd);
-    text[n > 0 ? n : 0] = 0;
-    char *field = strrchr(text, ')');
-    for (int i = 2; field && i < 22; i++) field = strchr(field + 1, ' ');
-    return field && strtoull(field + 1, NULL, 10) == strtoull(start, NULL, 10);
+    return process_start(still.proc, pid) == strtoull(start, NULL, 10);
 }
 
 static bool set_read_only(int point, bool on)

@@ -12,22 +12,16 @@
 #include <unistd.h>
 
 #include "groups.h"
+#include "process_signal.h"
 
 enum { ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000 };
 
 static unsigned long long start_time(pid_t pid)
 {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0) return 0;
-    text[n] = 0;
-    char *at = strrchr(text, ')');
-    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
-    return at ? strtoull(at + 1, NULL, 10) : 0;
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    unsigned long long start = proc >= 0 ? process_start(proc, pid) : 0;
+    if (proc >= 0) close(proc);
+    return start;
 }
 
 /* The next words of the sandbox and, told by the kernel, who says them, as the host numbers processes. */

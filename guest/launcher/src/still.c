@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "process_signal.h"
+
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x1000
 #endif
@@ -95,13 +97,14 @@ static bool stop(struct still *s, pid_t pid, uint64_t until)
 {
     char path[64];
     if (s->count == STILL_MAX) return false;
+    s->starts[s->count] = process_start(s->proc, pid);
     snprintf(path, sizeof path, "%d/stat", (int)pid);
     char before = state_of(s->proc, path);
     bool runs_now = before && !strchr("TZXx", before);
     s->pids[s->count] = pid; /* also one that has ended: nobody reaps it meanwhile, and it is seen again */
     s->ours[s->count++] = runs_now;
     if (!runs_now) return true;
-    if (kill(pid, SIGSTOP) != 0) return errno == ESRCH;
+    if (!process_signal(s->proc, pid, s->starts[s->count - 1], SIGSTOP)) return errno == ESRCH;
     while (!has_stopped(s->proc, pid)) {
         if (now_ns() > until) return false;
         usleep(POLL_US);
@@ -147,7 +150,7 @@ bool still_begin(struct still *s, pid_t first, char *why, size_t room)
 void still_end(struct still *s)
 {
     while (s->count > 0)
-        if (s->ours[--s->count]) kill(s->pids[s->count], SIGCONT);
+        if (s->ours[--s->count]) process_signal(s->proc, s->pids[s->count], s->starts[s->count], SIGCONT);
 }
 
 static bool note_children(void *context, int tasks, const char *name)
@@ -173,6 +176,7 @@ void still_wake(struct still *s, pid_t first)
     }
     for (int i = 0; i < s->count; i++) {
         snprintf(path, sizeof path, "%d/stat", (int)s->pids[i]);
+        s->starts[i] = process_start(s->proc, s->pids[i]);
         s->ours[i] = state_of(s->proc, path) == 'T';
     }
     still_end(s);

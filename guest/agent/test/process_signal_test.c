@@ -1,0 +1,168 @@
+/* Signals reach the process that was seen, and not another that has got its pid since. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../launcher/src/still.h"
+#include "check.h"
+#include "hold.h"
+#include "process_signal.h"
+
+enum { TRIES = 10000 };
+
+static int proc;
+
+/* A process in a session of its own, like a command's, that waits for its end. */
+static pid_t start_command(void)
+{
+    int ready[2];
+    char byte;
+    if (pipe(ready) != 0) return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        setsid();
+        close(ready[0]);
+        close(ready[1]);
+        for (;;) pause();
+    }
+    close(ready[1]);
+    ssize_t ended = read(ready[0], &byte, 1);
+    close(ready[0]);
+    return ended == 0 ? pid : -1;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* A process that stops itself, under the pid of one that has been reaped; -1 where that cannot be asked for. */
+static pid_t start_stopped_as(pid_t pid)
+{
+    pid_t wanted[1] = {pid};
+    struct clone_args arguments = {
+        .exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)wanted, .set_tid_size = 1};
+    pid_t made = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (made == 0) {
+        setsid();
+        raise(SIGSTOP);
+        for (;;) pause();
+    }
+    int status;
+    return made == pid && waitpid(made, &status, WUNTRACED) == made && WIFSTOPPED(status) ? made : -1;
+}
+
+/* Ends a process and starts another under its pid that has stopped itself. False where that cannot be asked for. */
+static bool replace(pid_t pid)
+{
+    uint64_t before = process_start(proc, pid);
+    end(pid);
+    for (int i = 0; i < TRIES; i++) { /* the kernel tells starts in hundredths of a second */
+        if (start_stopped_as(pid) < 0) return false;
+        if (process_start(proc, pid) != before) return true;
+        end(pid);
+    }
+    return false;
+}
+
+static bool was_continued(pid_t pid)
+{
+    int status;
+    return waitpid(pid, &status, WCONTINUED | WNOHANG) == pid;
+}
+
+static void only_the_process_that_was_seen_is_signalled(void)
+{
+    pid_t pid = start_command();
+    uint64_t start = process_start(proc, pid);
+    CHECK(start > 0);
+    CHECK(!process_signal(proc, pid, start + 1, SIGKILL));
+    CHECK_INT(ESRCH, errno);
+    CHECK(!process_signal(proc, pid, 0, SIGKILL));
+    CHECK_INT(0, waitpid(pid, NULL, WNOHANG));
+    CHECK(process_signal(proc, pid, start, SIGKILL));
+    int status = 0;
+    CHECK_INT(pid, waitpid(pid, &status, 0));
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    CHECK(!process_signal(proc, pid, start, SIGKILL));
+    CHECK_INT(ESRCH, errno);
+}
+
+static void what_was_held_goes_on(void)
+{
+    struct hold h;
+    int status;
+    pid_t pid = start_command();
+    CHECK(hold_begin(&h));
+    CHECK_INT(pid, waitpid(pid, &status, WUNTRACED | WNOHANG));
+    CHECK_INT(1, h.count);
+    hold_end(&h);
+    CHECK(was_continued(pid));
+    end(pid);
+}
+
+static void what_has_the_pid_of_a_held_process_is_not_continued(void)
+{
+    struct hold h;
+    pid_t pid = start_command();
+    CHECK(hold_begin(&h));
+    if (!replace(pid)) {
+        NOT_RUN(what_has_the_pid_of_a_held_process_is_not_continued, "no process can be started under a given pid");
+        hold_end(&h);
+        return;
+    }
+    hold_end(&h);
+    CHECK(!was_continued(pid));
+    end(pid);
+}
+
+static void what_the_launcher_stopped_goes_on(void)
+{
+    static struct still s;
+    char why[128];
+    int status;
+    s.proc = proc;
+    pid_t pid = start_command();
+    CHECK(still_begin(&s, pid, why, sizeof why));
+    CHECK_INT(pid, waitpid(pid, &status, WUNTRACED | WNOHANG));
+    still_end(&s);
+    CHECK(was_continued(pid));
+    end(pid);
+}
+
+static void what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued(void)
+{
+    static struct still s;
+    char why[128];
+    s.proc = proc;
+    pid_t pid = start_command();
+    CHECK(still_begin(&s, pid, why, sizeof why));
+    if (!replace(pid)) {
+        NOT_RUN(what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued,
+                "no process can be started under a given pid");
+        return;
+    }
+    still_end(&s);
+    CHECK(!was_continued(pid));
+    end(pid);
+}
+
+int main(void)
+{
+    proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    hold_prepare();
+    RUN(only_the_process_that_was_seen_is_signalled);
+    RUN(what_was_held_goes_on);
+    RUN(what_has_the_pid_of_a_held_process_is_not_continued);
+    RUN(what_the_launcher_stopped_goes_on);
+    RUN(what_has_the_pid_of_one_that_the_launcher_stopped_is_not_continued);
+    return check_result();
+}
