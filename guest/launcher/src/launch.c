@@ -12,7 +12,8 @@
  *   network FILE                      enter a network namespace
  *   users INSIDE OUTSIDE COUNT [limited]
  *                                     a user namespace for `mapped` mounts and `enter`; see users.h for `limited`
- *   self [limited]                    be root in a user namespace of our own; for callers that are not root
+ *   self [UID GID] [limited]          be root in a user namespace of our own; for callers that are not root. With a
+ *                                     subordinate user and group, what is bound as `public` is opened in their name
  *   disk FILE MODEL FOLDER OPTIONS    the file system in FILE, made like MODEL, on a folder of the host: see disk.h
  *   make FOLDER MODE UID GID [LIKE FIRST]
  *                                     a folder of the host, unless it is there: see folders.h
@@ -20,6 +21,7 @@
  *   folder PATH MODE UID GID          link TARGET PATH          file PATH CONTENT
  *   copy FILE PATH                    a file that everybody on the host may read; none where there is none
  *   bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS
+ *   bind FILE PATH ro deep public     what everybody may read of it, where there is another user than root to tell
  *   overlay LOWER UPPER WORK PATH [mapped] [self]               mask PATH
  *   workspace PATH UPPER WORK [FILE FROM TO]...
  *                                     UPPER alone, or over layers, the topmost first; a layer's owners from FROM on are
@@ -42,7 +44,8 @@
  *   boot BYTES                        what the agent reads from its standard input
  *   environment NAME=VALUE            of the program
  *   loose                             processes do not end with the agent; says "namespaces=none"
- *   enter                             become root of the user namespace made by `users`
+ *   enter                             become root of the user namespace made by `users`, or of one without the other
+ *                                     user of `self`
  *   run PROGRAM ARGUMENT...           last
  *
  * A plan that ends with the step push or mend changes a sandbox that runs instead: see push.h. One that ends with merge

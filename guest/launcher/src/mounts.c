@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "users.h"
+
 /* Not in every libc yet. */
 #ifndef OPEN_TREE_CLONE
 #define OPEN_TREE_CLONE 1
@@ -46,6 +48,7 @@ enum { COPY_MAX = 1 << 20 }; /* of a file */
 static int root_fd = -1;
 static int empty_file = -1;
 static int empty_folder = -1;
+static int layers; /* beside the root, for overlays to lie on */
 static bool reserved; /* what the caller asked for is mounted; from now on only what is ours */
 
 static int set_attributes(int fd, struct attributes *attributes, bool recursive)
@@ -321,7 +324,8 @@ bool stage_devices(uid_t owner)
 bool stage_mask(const char *path)
 {
     int there = open_inside(path, O_PATH);
-    if (there < 0) return errno == ENOENT || errno == ENOTDIR;
+    /* What we cannot reach, who mounted what is above it cannot, and through that nobody. */
+    if (there < 0) return errno == ENOENT || errno == ENOTDIR || (errno == EACCES && users_have_other());
     struct stat s;
     bool folder = fstat(there, &s) == 0 && S_ISDIR(s.st_mode);
     close(there);
@@ -392,12 +396,11 @@ static bool place_layer(const struct lower *lower, const char *place)
 
 bool stage_overlay(const struct lower *lowers, int count, int upper, int work, const char *path, const char *more)
 {
-    static int number;
     char options[4096] = "lowerdir=", at[64];
     size_t length = strlen(options);
     for (int i = 0; i < count; i++) {
         char place[64];
-        snprintf(place, sizeof place, STAGE "/layer%d", number++);
+        snprintf(place, sizeof place, STAGE "/layer%d", layers++);
         if (!place_layer(&lowers[i], place)) return false;
         length += (size_t)snprintf(options + length, sizeof options - length, "%s%s", i ? ":" : "", place);
     }
@@ -413,6 +416,66 @@ bool stage_overlay(const struct lower *lowers, int count, int upper, int work, c
         root_fd = open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
     }
     return root_fd >= 0;
+}
+
+/* Whether what could not be opened cannot be reached in the sandbox either, through what is shown above it. */
+static bool is_out_of_reach(void)
+{
+    return errno == ENOENT || errno == EACCES || errno == EROFS;
+}
+
+/*
+ * An overlay opens the files beneath it in the name of who mounted it, whoever opens them above. So what is mounted in
+ * the name of a user who owns nothing shows of the host what everybody may read, even to the user that our root is.
+ */
+static bool mount_public(const char *folder, const char *path)
+{
+    char options[PATH_MAX + 64], at[64];
+    if (strpbrk(folder, ",:\\")) return true; /* words to an overlay; it is not shown */
+    int point = open_allowed(path, true);
+    if (point < 0) return is_out_of_reach();
+    snprintf(options, sizeof options, "lowerdir=%s:" STAGE "/nothing,userxattr", folder);
+    snprintf(at, sizeof at, "/proc/self/fd/%d", point);
+    bool ok = users_act_as_other(true)
+              && mount("isola", at, "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options) == 0;
+    int error = errno;
+    users_act_as_other(false);
+    errno = error;
+    return close_after(point, ok);
+}
+
+/* What is mounted in a folder that is shown: a folder likewise, a file when everybody may read it. */
+static bool mount_public_beneath(const char *place, const char *point, const char *path)
+{
+    char inside[PATH_MAX];
+    struct stat s;
+    int there = open(point, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (there < 0) return true;
+    snprintf(inside, sizeof inside, "%s%s", path, point + strlen(place));
+    bool known = fstat(there, &s) == 0;
+    bool file = known && S_ISREG(s.st_mode) && (s.st_mode & S_IROTH);
+    bool ok = file ? stage_bind(there, inside, (struct mount_options){.read_only = true}, -1) || is_out_of_reach()
+              : known && S_ISDIR(s.st_mode) ? mount_public(point, inside) : true;
+    return close_after(there, ok);
+}
+
+bool stage_public(int source, const char *path)
+{
+    char place[64], line[4352], point[PATH_MAX];
+    snprintf(place, sizeof place, STAGE "/layer%d", layers++);
+    size_t length = strlen(place);
+    int tree = clone_tree(source, (struct mount_options){.read_only = true, .recursive = true}, -1);
+    if (tree < 0) return false;
+    bool ok = mkdir(place, 0700) == 0 && syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) == 0
+              && mount_public(place, path);
+    FILE *mounts = close_after(tree, ok) ? fopen("/proc/self/mountinfo", "re") : NULL;
+    if (!mounts) return false;
+    /* A name with a blank is written another way; what is mounted there is not shown. */
+    while (ok && fgets(line, sizeof line, mounts))
+        if (sscanf(line, "%*d %*d %*s %*s %4095s", point) == 1 && strncmp(point, place, length) == 0 && point[length] == '/')
+            ok = mount_public_beneath(place, point, path);
+    fclose(mounts);
+    return ok;
 }
 
 int tree_of(int folder, bool read_only, int userns)

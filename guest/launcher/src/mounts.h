@@ -30,6 +30,8 @@ bool stage_file(const char *path, const char *content, size_t length);
 bool stage_copy(const char *file, const char *path);
 bool stage_link(const char *target, const char *path);
 bool stage_bind(int source, const char *path, struct mount_options options, int userns);
+/* A folder with all that is mounted beneath, read only, of which only that can be read that the other user may read. */
+bool stage_public(int source, const char *path);
 bool stage_tmpfs(const char *path, const char *options);
 /* What lies beneath the upper folder of an overlay, and the user namespace its owners are seen through; -1 for none. */
 struct lower { int folder, userns; };

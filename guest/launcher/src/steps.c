@@ -215,7 +215,8 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     } else if (is(s, "link", 2)) {
         ok = stage_link(s->words[1], s->words[2]);
     } else if (is(s, "bind", 2)) {
-        ok = stage_bind(s->sources[0], s->words[2], options, users_fd);
+        ok = has(s, "public") && users_have_other() ? stage_public(s->sources[0], s->words[2])
+                                                    : stage_bind(s->sources[0], s->words[2], options, users_fd);
     } else if (is(s, "tmpfs", 2)) {
         ok = stage_tmpfs(s->words[1], s->words[2]);
     } else if (is(s, "overlay", 4)) {
@@ -253,6 +254,13 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
 }
 
+/* The other user is for mounts; a sandbox has none but its root. */
+static void take_enter(void)
+{
+    if (users_have_other()) users_fd = users_make("0", "0", "1");
+    if (users_fd >= 0) users_enter(users_fd);
+}
+
 static _Noreturn void leave(int code)
 {
     fflush(stdout);
@@ -277,9 +285,10 @@ static void take_step(struct plan *plan, struct step *s)
         users_fd = has(s, "limited") ? users_make_limited(s->words[2], s->words[3])
                                      : users_make(s->words[1], s->words[2], s->words[3]);
     } else if (is(s, "self", 0)) {
-        users_become_root(has(s, "limited"));
+        if (s->count > 2) users_become_root_beside(s->words[1], s->words[2], has(s, "limited"));
+        else users_become_root(has(s, "limited"));
     } else if (is(s, "enter", 0)) {
-        users_enter(users_fd);
+        take_enter();
     } else if (is(s, "listen", 2)) {
         give(listening(s->words[1]), s->words[2], s->words[1]);
     } else if (is(s, "open", 2)) {

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,7 +16,7 @@
 
 #include "basics.h"
 
-static bool own_namespace;
+static bool own_namespace, has_other;
 
 /* Maps the users and groups of a process that is alone in a user namespace, and opens that namespace. */
 static int map_all(pid_t holder, const char *inside, const char *outside, const char *count)
@@ -138,6 +139,72 @@ void users_become_root(bool limited)
         fail("cannot map the user into a user namespace");
     if (limited && !limit()) fail("cannot limit the inotify instances of a user namespace");
     own_namespace = true;
+}
+
+/* Begins newuidmap or newgidmap, which may map what its caller was given. */
+static pid_t map_by(const char *program, pid_t target, unsigned self, const char *other)
+{
+    char pid[16], own[16];
+    snprintf(pid, sizeof pid, "%d", (int)target);
+    snprintf(own, sizeof own, "%u", self);
+    pid_t child = fork();
+    if (child == 0) {
+        execlp(program, program, pid, "0", own, "1", "1", other, "1", (char *)NULL);
+        fail("cannot execute %s", program);
+    }
+    return child;
+}
+
+static bool has_succeeded(pid_t child)
+{
+    int status;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+/*
+ * The same with another user beside root. Those programs have to be outside of the namespace: a process that is there
+ * before it waits until it is made.
+ */
+void users_become_root_beside(const char *uid, const char *gid, bool limited)
+{
+    int made[2], status;
+    char byte = 0;
+    pid_t self = getpid();
+    unsigned own_uid = (unsigned)geteuid(), own_gid = (unsigned)getegid();
+    if (pipe2(made, O_CLOEXEC) != 0) fail("cannot make a pipe");
+    pid_t mapper = fork();
+    if (mapper < 0) fail("cannot fork");
+    if (mapper == 0) {
+        close(made[1]);
+        if (read(made[0], &byte, 1) != 1) _exit(1);
+        pid_t users = map_by("newuidmap", self, own_uid, uid), groups = map_by("newgidmap", self, own_gid, gid);
+        bool mapped = has_succeeded(users);
+        _exit(has_succeeded(groups) && mapped ? 0 : 1);
+    }
+    if (unshare(CLONE_NEWUSER) != 0) fail("cannot make a user namespace");
+    close(made[0]);
+    if (write(made[1], &byte, 1) != 1 || waitpid(mapper, &status, 0) != mapper) fail("cannot map users");
+    close(made[1]);
+    errno = 0;
+    if (status != 0) fail("newuidmap or newgidmap cannot map the subordinate user %s and group %s", uid, gid);
+    if (setgroups(0, NULL) != 0) fail("cannot leave the groups of the user");
+    if (limited && !limit()) fail("cannot limit the inotify instances of a user namespace");
+    own_namespace = has_other = true;
+}
+
+bool users_have_other(void)
+{
+    return has_other;
+}
+
+/* Only who opens files is another: the capabilities over files go with that, those over mounts stay. */
+bool users_act_as_other(bool on)
+{
+    enum { OTHER = 1 };
+    setfsgid(on ? OTHER : 0);
+    setfsuid(on ? OTHER : 0);
+    prctl(PR_SET_DUMPABLE, 1); /* files of ours in /proc stay ours */
+    return setfsuid((uid_t)-1) == (on ? OTHER : 0) && setfsgid((gid_t)-1) == (on ? OTHER : 0);
 }
 
 void users_join(const char *pid)

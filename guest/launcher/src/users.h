@@ -18,6 +18,11 @@ int users_map(const char *from, const char *to);
 /* Be root in a user namespace of our own, limited likewise, or in that of a process; from then on we are not the kernel's own root. */
 void users_become_root(bool limited);
 void users_join(const char *pid);
+/* Be root of one in which number 1 is a subordinate user and group of ours: nobody, to the files of the host. */
+void users_become_root_beside(const char *uid, const char *gid, bool limited);
+bool users_have_other(void);
+/* Files are opened in the name of that user, until we are ourselves again. False when that cannot be. */
+bool users_act_as_other(bool on);
 bool users_are_own(void);
 /* Be root of a user namespace that was made before. */
 void users_enter(int users);

@@ -33,7 +33,8 @@ record BootPlans(
     BridgeNetwork bridge,
     InstalledProgram agent,
     Layers layers,
-    Disks disks) {
+    Disks disks,
+    SubordinateIds subordinates) {
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
   private static final int LISTEN_FD = 3;
@@ -80,6 +81,7 @@ record BootPlans(
             hidden(),
             context.shared().resolve("volumes"),
             disks,
+            image.isEmpty() ? subordinates.pair() : Optional.empty(),
             resolvConf(network.mode()),
             !isolator.ownKernel() && KernelObjects.areLimited())
         .plan(plan, layers, booting.layers());

@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * The host's own root as what a sandbox stands on: programs, libraries and their settings, read
  * only. Files keep the host's owners, who are nobody inside, so only what everybody may read can be
- * read; of {@code /etc} there is an allow-list.
+ * read; of {@code /etc} there is an allow-list. See {@link SubordinateIds} for who is not root.
  */
 final class HostBase {
   private static final Path ROOT = Path.of("/");
@@ -29,7 +29,7 @@ final class HostBase {
       if (Files.isSymbolicLink(folder)) {
         plan.step("link", Files.readSymbolicLink(folder).toString(), "/" + name);
       } else if (Files.isDirectory(folder)) {
-        plan.step("bind", folder.toString(), "/" + name, "ro", "deep");
+        plan.step("bind", folder.toString(), "/" + name, "ro", "deep", "public");
         for (Path secret : hidden) {
           if (secret.startsWith(folder)) {
             plan.step("mask", secret.toString());

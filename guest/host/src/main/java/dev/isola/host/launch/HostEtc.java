@@ -152,7 +152,7 @@ final class HostEtc {
       plan.step("link", Files.readSymbolicLink(path).toString(), inside);
     } else if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
       if (isEverybodys(path)) {
-        plan.step("bind", path.toString(), inside, "ro", "deep");
+        plan.step("bind", path.toString(), inside, "ro", "deep", "public");
       }
     } else if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) && isEverybodys(path)) {
       plan.step("copy", path.toString(), inside);

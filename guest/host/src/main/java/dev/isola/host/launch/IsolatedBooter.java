@@ -88,6 +88,7 @@ public final class IsolatedBooter implements Booter {
   private final InstalledProgram agent;
   private final Launcher launcher;
   private final Disks disks;
+  private final SubordinateIds subordinates;
   private final Layers layers;
   private final Merging merging;
   private final BootPlans plans;
@@ -111,7 +112,10 @@ public final class IsolatedBooter implements Booter {
     this.disks = new Disks(context.dataFolder().resolve("disks"), launcher);
     this.layers = new Layers(context.dataFolder().resolve("layers"), steps, disks::remove);
     this.merging = new Merging(layers, launcher::path);
-    this.plans = new BootPlans(context, isolator, images, groups, bridge, agent, layers, disks);
+    this.subordinates = new SubordinateIds(launcher);
+    this.plans =
+        new BootPlans(
+            context, isolator, images, groups, bridge, agent, layers, disks, subordinates);
   }
 
   @Override
@@ -132,6 +136,9 @@ public final class IsolatedBooter implements Booter {
 
   private List<Requirement> requirements() {
     List<Requirement> all = new ArrayList<>(isolator.requirements());
+    if (isolator.withoutRoot()) {
+      all.add(subordinates.requirement());
+    }
     all.add(disks.requirement());
     return all;
   }

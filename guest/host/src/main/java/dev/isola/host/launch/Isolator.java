@@ -101,6 +101,11 @@ public interface Isolator {
     return false;
   }
 
+  /** Tells whether a user other than root can isolate by it, too. */
+  default boolean withoutRoot() {
+    return false;
+  }
+
   /** Tells whether what is put into the network namespace of a sandbox that runs is its network. */
   default boolean bridges() {
     return true;

@@ -27,6 +27,7 @@ import java.util.Optional;
  * @param hidden folders of the server
  * @param volumes where named volumes lie on the host
  * @param disks where there can be none its files lie in a folder of the host
+ * @param subordinates in whose name files of the host are opened; for who is not root
  * @param resolvConf the content of {@code /etc/resolv.conf}
  * @param limited whether its users share a part of the machine's inotify instances
  */
@@ -39,6 +40,7 @@ public record SandboxRoot(
     List<Path> hidden,
     Path volumes,
     Disks disks,
+    Optional<SubordinateIds.Pair> subordinates,
     String resolvConf,
     boolean limited) {
 
@@ -125,7 +127,7 @@ public record SandboxRoot(
     if (users.range()) {
       step.addAll(List.of("users", "0", users.root(), Integer.toString(Users.COUNT)));
     } else {
-      step.add("self");
+      step.addAll(SubordinateIds.become(subordinates));
     }
     if (limited) {
       step.add(KernelObjects.LIMITED);

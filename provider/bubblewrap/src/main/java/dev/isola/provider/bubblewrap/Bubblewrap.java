@@ -3,7 +3,6 @@ package dev.isola.provider.bubblewrap;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Plan;
-import dev.isola.host.launch.Users;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Requirement;
@@ -36,21 +35,7 @@ final class Bubblewrap implements Isolator {
 
   @Override
   public List<Requirement> requirements() {
-    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces(), users());
-  }
-
-  /** Without users of its own a sandbox's root is the user who runs Isola, to files as well. */
-  private static Requirement users() {
-    boolean own = Users.areRanges();
-    return new Requirement(
-        "users of the sandbox's own",
-        false,
-        own,
-        own
-            ? Users.COUNT + " for each sandbox"
-            : "none: a sandbox's root is this user, and reads what this user alone may read"
-                + " under /usr and /opt",
-        own ? "" : "run Isola as root, or keep no secrets of this user there");
+    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces());
   }
 
   @Override
@@ -59,12 +44,15 @@ final class Bubblewrap implements Isolator {
   }
 
   @Override
+  public boolean withoutRoot() {
+    return true;
+  }
+
+  @Override
   public void plan(Plan plan, Staged staged) {
     // bwrap could make it, but reads the table of mounts anew for each device.
     plan.step("devices", staged.users().root());
-    if (staged.users().range()) {
-      plan.step("enter");
-    }
+    plan.step("enter");
     // What the agent closes is closed before it starts, too: it could be another program.
     String filter = Integer.toString(FIRST_DESCRIPTOR + staged.descriptors());
     if (Containment.sharesHostFolders(staged.spec())) {

@@ -1,0 +1,169 @@
+package dev.isola.host.launch;
+
+import dev.isola.spi.Requirement;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A user and a group that an ordinary user was given in {@code /etc/subuid} and {@code
+ * /etc/subgid}. The root of its sandboxes is that ordinary user to the kernel; so the host's files
+ * are opened in the name of the subordinate user instead, who owns none of them.
+ */
+final class SubordinateIds {
+  private static final String NAME = "users of the sandbox's own";
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final List<String> PROGRAMS = List.of("newuidmap", "newgidmap");
+  private static final List<Path> FOLDERS = List.of(Path.of("/usr/bin"), Path.of("/bin"));
+
+  /** The host's numbers. */
+  record Pair(long user, long group) {}
+
+  /**
+   * What was found.
+   *
+   * @param obstacle why there is no pair; empty where there is one or none is needed
+   */
+  private record Found(Optional<Pair> pair, String obstacle) {}
+
+  private final Launcher launcher;
+  private final Path etc;
+  private final boolean needed;
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile @Nullable Found found;
+
+  SubordinateIds(Launcher launcher) {
+    this(launcher, Path.of("/etc"), !Users.areRanges());
+  }
+
+  /**
+   * @param etc the host's, or a test's
+   * @param needed whether sandboxes have no range of users
+   */
+  SubordinateIds(Launcher launcher, Path etc, boolean needed) {
+    this.launcher = launcher;
+    this.etc = etc;
+    this.needed = needed;
+  }
+
+  /** Returns them where they are needed and the launcher can use them, which is tried once. */
+  Optional<Pair> pair() {
+    return find().pair();
+  }
+
+  /** Returns the line of {@code isola doctor} and of the list of providers. */
+  Requirement requirement() {
+    if (!needed) {
+      return new Requirement(NAME, false, true, Users.COUNT + " for each sandbox", "");
+    }
+    Found now = find();
+    return now.pair()
+        .map(
+            pair ->
+                new Requirement(
+                    NAME,
+                    false,
+                    true,
+                    "the sandbox's root is this user; files of the host are opened as user "
+                        + pair.user()
+                        + ", who reads only what everybody may read",
+                    ""))
+        .orElseGet(
+            () ->
+                new Requirement(
+                    NAME,
+                    false,
+                    false,
+                    "none: a sandbox's root is this user, and reads what this user alone may read"
+                        + " under /usr, /opt and shown folders of /etc ("
+                        + now.obstacle()
+                        + ")",
+                    "install newuidmap (apt-get install uidmap) and give this user ranges"
+                        + " (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER),"
+                        + " run Isola as root, or keep no secrets of this user there"));
+  }
+
+  private Found find() {
+    Found known = found;
+    if (known == null) {
+      lock.lock();
+      try {
+        known = found;
+        if (known == null) {
+          known = needed ? look() : new Found(Optional.empty(), "");
+          found = known;
+        }
+      } finally {
+        lock.unlock();
+      }
+    }
+    return known;
+  }
+
+  private Found look() {
+    for (String program : PROGRAMS) {
+      if (FOLDERS.stream().noneMatch(folder -> Files.isExecutable(folder.resolve(program)))) {
+        return new Found(Optional.empty(), program + " is not installed");
+      }
+    }
+    OptionalLong user = first(etc.resolve("subuid"));
+    OptionalLong group = first(etc.resolve("subgid"));
+    if (user.isEmpty() || group.isEmpty()) {
+      return new Found(Optional.empty(), "this user has no range in /etc/subuid and /etc/subgid");
+    }
+    Pair pair = new Pair(user.getAsLong(), group.getAsLong());
+    String obstacle = probe(pair);
+    return new Found(obstacle.isEmpty() ? Optional.of(pair) : Optional.empty(), obstacle);
+  }
+
+  /** Has the launcher stage what it would for a sandbox. Returns why it cannot, or nothing. */
+  private String probe(Pair pair) {
+    try {
+      Plan plan = new Plan();
+      plan.add(become(Optional.of(pair)));
+      plan.step("stage");
+      HostBase.plan(plan, List.of());
+      plan.step("remove", "/tmp/root/absent");
+      String answer = launcher.ask(plan.encode(), PATIENCE);
+      return answer.equals("done") ? "" : answer.isEmpty() ? "the launcher said nothing" : answer;
+    } catch (IOException e) {
+      return "the launcher cannot be asked: " + e.getMessage();
+    }
+  }
+
+  /** Returns the step by which the launcher becomes root of a user namespace of its own. */
+  static List<String> become(Optional<Pair> pair) {
+    return pair.map(
+            ids -> List.of("self", Long.toString(ids.user()), Long.toString(ids.group())))
+        .orElse(List.of("self"));
+  }
+
+  private static OptionalLong first(Path file) {
+    try {
+      return first(
+          Files.readAllLines(file),
+          System.getProperty("user.name", ""),
+          Files.getAttribute(Path.of("/proc/self"), "unix:uid").toString());
+    } catch (IOException | UnsupportedOperationException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  /** Returns the first number of the first range that a user was given by name or by number. */
+  static OptionalLong first(List<String> lines, String name, String uid) {
+    for (String line : lines) {
+      String[] fields = line.strip().split(":", -1);
+      boolean given = fields.length == 3 && (fields[0].equals(name) || fields[0].equals(uid));
+      if (given && fields[1].matches("\\d{1,10}") && fields[2].matches("0*[1-9]\\d{0,9}")) {
+        return OptionalLong.of(Long.parseLong(fields[1]));
+      }
+    }
+    return OptionalLong.empty();
+  }
+}
