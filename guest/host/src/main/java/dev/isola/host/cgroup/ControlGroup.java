@@ -80,6 +80,23 @@ public final class ControlGroup {
     }
   }
 
+  /**
+   * Limits what is read and written of a disk, in groups that {@link #make} made.
+   *
+   * @throws IOException where that cannot be limited
+   */
+  public void limitIo(IoLimit limit) throws IOException {
+    Place place =
+        machine
+            .ioPlace()
+            .orElseThrow(() -> new IOException("no control group can limit input and output"));
+    Path group = place.parent().resolve(name);
+    if (!Files.isDirectory(group)) {
+      Files.createDirectory(group);
+    }
+    write(limit.settings(place.hierarchy().unified()), group);
+  }
+
   private static void limit(Place place, Path group, LimitKind kind, ResourceLimits limits)
       throws IOException {
     List<Setting> settings = Setting.of(kind, limits, place.hierarchy(), place.parent());

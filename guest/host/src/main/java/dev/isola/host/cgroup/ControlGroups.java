@@ -3,11 +3,13 @@ package dev.isola.host.cgroup;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.LimitKind;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -131,6 +133,43 @@ public final class ControlGroups {
    */
   public String remedy() {
     return canFreeze() && enforceable().equals(Trial.KINDS) ? "" : Remedy.of(this, Caller.root());
+  }
+
+  /**
+   * Returns why a limit of input and output cannot be set here; empty when it can. Tries it with a
+   * group of its own, which is gone afterwards.
+   */
+  public Optional<String> obstacle(IoLimit limit) {
+    Optional<Place> place = ioPlace();
+    if (place.isEmpty()) {
+      return Optional.of("the controller io (blkio in version 1) cannot be had here");
+    }
+    return Trial.refusal(limit, place.get());
+  }
+
+  /** Tells whether a limit of input and output holds for what is written from the cache, too. */
+  public boolean limitsCachedWrites() {
+    return ioPlace().map(place -> place.hierarchy().unified()).orElse(false);
+  }
+
+  /** Returns where groups are made that limit input and output. */
+  Optional<Place> ioPlace() {
+    for (Place place : places()) {
+      if (place.hierarchy().unified()
+          && place.hierarchy().has("io")
+          && new Delegation(place.hierarchy(), place.parent()).grant("io")) {
+        return Optional.of(place);
+      }
+    }
+    return hierarchies.stream()
+        .filter(hierarchy -> !hierarchy.unified() && hierarchy.has("blkio"))
+        .flatMap(
+            hierarchy ->
+                hierarchy.spots().stream()
+                    .filter(spot -> Files.isWritable(spot.resolve("cgroup.procs")))
+                    .limit(1)
+                    .map(spot -> new Place(hierarchy, spot, Set.of(), false)))
+        .findFirst();
   }
 
   /** Returns the groups of a sandbox. Only a handle: nothing is made and nothing is looked at. */

@@ -30,7 +30,8 @@ record Hierarchy(boolean unified, Path mount, Path own, Set<String> controllers)
         || has("cpuacct")
         || has("pids")
         || has("cpuset")
-        || has("freezer");
+        || has("freezer")
+        || has("blkio");
   }
 
   /**

@@ -127,6 +127,22 @@ final class Trial {
     }
   }
 
+  /** Returns what the kernel says against a limit; empty when it takes it. */
+  static Optional<String> refusal(IoLimit limit, Place place) {
+    Path group = place.parent().resolve(new Trial().name);
+    try {
+      Files.createDirectory(group);
+      for (Setting setting : limit.settings(place.hierarchy().unified())) {
+        setting.write(group);
+      }
+      return Optional.empty();
+    } catch (IOException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    } finally {
+      delete(group);
+    }
+  }
+
   private static void delete(Path group) {
     try {
       Files.deleteIfExists(group);

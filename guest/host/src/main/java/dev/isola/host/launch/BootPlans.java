@@ -2,6 +2,7 @@ package dev.isola.host.launch;
 
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.cgroup.IoLimit;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
 import dev.isola.host.layer.Layers;
@@ -34,7 +35,8 @@ record BootPlans(
     InstalledProgram agent,
     Layers layers,
     Disks disks,
-    SubordinateIds subordinates) {
+    SubordinateIds subordinates,
+    IoSettings io) {
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
   private static final int LISTEN_FD = 3;
@@ -58,6 +60,10 @@ record BootPlans(
 
     ControlGroup group = groups.group(context.instance(), spec.id());
     group.make(isolator.ownKernel() ? OwnKernel.charged(spec.limits()) : spec.limits());
+    Optional<IoLimit> throughput = io.limit(context.dataFolder());
+    if (throughput.isPresent()) {
+      group.limitIo(throughput.get());
+    }
     group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
     plan.step("score", AGENT_SCORE);
 

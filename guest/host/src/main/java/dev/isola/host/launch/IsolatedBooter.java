@@ -89,18 +89,32 @@ public final class IsolatedBooter implements Booter {
   private final Launcher launcher;
   private final Disks disks;
   private final SubordinateIds subordinates;
+  private final IoSettings io;
   private final Layers layers;
   private final Merging merging;
   private final BootPlans plans;
 
   public IsolatedBooter(ProviderContext context, Isolator isolator) {
-    this(context, isolator, Steps.UNWATCHED);
+    this(context, isolator, Steps.UNWATCHED, IoSettings.NONE);
+  }
+
+  /**
+   * @param io the operator's limits of input and output
+   */
+  public IsolatedBooter(ProviderContext context, Isolator isolator, IoSettings io) {
+    this(context, isolator, Steps.UNWATCHED, io);
   }
 
   /**
    * @param steps is told how far a fork is
    */
   public IsolatedBooter(ProviderContext context, Isolator isolator, Steps steps) {
+    this(context, isolator, steps, IoSettings.NONE);
+  }
+
+  private IsolatedBooter(
+      ProviderContext context, Isolator isolator, Steps steps, IoSettings io) {
+    this.io = io;
     this.context = context;
     this.isolator = isolator;
     this.images = new ImageStore(context.shared());
@@ -115,7 +129,7 @@ public final class IsolatedBooter implements Booter {
     this.subordinates = new SubordinateIds(launcher);
     this.plans =
         new BootPlans(
-            context, isolator, images, groups, bridge, agent, layers, disks, subordinates);
+            context, isolator, images, groups, bridge, agent, layers, disks, subordinates, io);
   }
 
   @Override
@@ -138,6 +152,9 @@ public final class IsolatedBooter implements Booter {
     List<Requirement> all = new ArrayList<>(isolator.requirements());
     if (isolator.withoutRoot()) {
       all.add(subordinates.requirement());
+    }
+    if (io.areSet()) {
+      all.add(io.requirement(context.dataFolder(), groups));
     }
     all.add(disks.requirement());
     return all;
@@ -189,6 +206,11 @@ public final class IsolatedBooter implements Booter {
     Health health = isolator.health();
     if (health instanceof Health.Unhealthy) {
       return health;
+    }
+    Optional<String> unlimited = io.obstacle(context.dataFolder(), groups);
+    if (unlimited.isPresent()) {
+      return new Health.Unhealthy(
+          "the limit of disk throughput cannot be enforced: " + unlimited.get(), io.fix());
     }
     try {
       launcher.standBy();

@@ -1,5 +1,6 @@
 package dev.isola.provider.bubblewrap;
 
+import dev.isola.host.launch.IoSettings;
 import dev.isola.host.launch.IsolatedBooter;
 import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.Provider;
@@ -8,7 +9,7 @@ import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.ProviderProfile;
 
-/** Makes the {@code bubblewrap} provider. It has no settings. */
+/** Makes the {@code bubblewrap} provider. Its settings are {@link IoSettings}. */
 public final class BubblewrapProviderFactory implements ProviderFactory {
   @Override
   public String name() {
@@ -22,6 +23,6 @@ public final class BubblewrapProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return new LocalProvider(context, new IsolatedBooter(context, new Bubblewrap()));
+    return new LocalProvider(context, new IsolatedBooter(context, new Bubblewrap(), IoSettings.of(config)));
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.provider.oci;
 
+import dev.isola.host.launch.IoSettings;
 import dev.isola.host.launch.IsolatedBooter;
 import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.Provider;
@@ -13,6 +14,6 @@ final class OciProviders {
   static Provider of(
       OciRuntime runtime, Trials trials, ProviderConfig config, ProviderContext context) {
     OciIsolator isolator = new OciIsolator(runtime, new RuntimeProbe(runtime, config, trials));
-    return new LocalProvider(context, new IsolatedBooter(context, isolator));
+    return new LocalProvider(context, new IsolatedBooter(context, isolator, IoSettings.of(config)));
   }
 }

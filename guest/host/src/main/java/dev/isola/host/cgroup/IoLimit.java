@@ -1,0 +1,77 @@
+package dev.isola.host.cgroup;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How much of one disk of the host a sandbox may read, and how much it may write, in a second.
+ *
+ * <p>Version 2 counts all that is read from the disk and written to it for a sandbox. Version 1
+ * counts reads and direct writes; what the kernel writes later from its cache it counts for nobody.
+ *
+ * @param device the disk, as the kernel numbers it: {@code MAJOR:MINOR}
+ * @param bytesPerSecond 0 for no limit
+ * @param operationsPerSecond 0 for no limit
+ */
+public record IoLimit(String device, long bytesPerSecond, long operationsPerSecond) {
+  private static final Path BLOCK_DEVICES = Path.of("/sys/dev/block");
+
+  /** Returns the disk that holds a folder; empty where its file system is on none, or on several. */
+  public static Optional<String> disk(Path folder) throws IOException {
+    return disk((Long) Files.getAttribute(folder, "unix:dev"), BLOCK_DEVICES);
+  }
+
+  /** A partition has no limits of its own, so the whole disk is told. */
+  static Optional<String> disk(long device, Path devices) throws IOException {
+    long major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfffL);
+    long minor = (device & 0xff) | (device >> 12 & ~0xffL);
+    Path found = devices.resolve(major + ":" + minor);
+    if (!Files.isDirectory(found)) {
+      return Optional.empty();
+    }
+    Path disk = found.toRealPath();
+    boolean partition = Files.exists(disk.resolve("partition"));
+    String number = KernelFile.read((partition ? disk.resolveSibling("dev") : disk.resolve("dev")));
+    return Optional.of(number).filter(text -> text.matches("\\d+:\\d+"));
+  }
+
+  /** Returns what has to be written into the files of a group. */
+  List<Setting> settings(boolean unified) {
+    List<Setting> settings = new ArrayList<>();
+    if (unified) {
+      settings.add(
+          new Setting(
+              "io.max",
+              "%s rbps=%s wbps=%s riops=%s wiops=%s"
+                  .formatted(
+                      device,
+                      orMax(bytesPerSecond),
+                      orMax(bytesPerSecond),
+                      orMax(operationsPerSecond),
+                      orMax(operationsPerSecond)),
+              false));
+    } else {
+      Map.of("bps", bytesPerSecond, "iops", operationsPerSecond)
+          .forEach(
+              (unit, limit) -> {
+                for (String way : List.of("read", "write")) {
+                  settings.add(
+                      new Setting(
+                          "blkio.throttle." + way + "_" + unit + "_device",
+                          device + " " + limit, // 0 is no limit there
+                          false));
+                }
+              });
+    }
+    return settings;
+  }
+
+  private static String orMax(long limit) {
+    return limit == 0 ? "max" : Long.toString(limit);
+  }
+}

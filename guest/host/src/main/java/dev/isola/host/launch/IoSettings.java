@@ -1,0 +1,101 @@
+package dev.isola.host.launch;
+
+import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.cgroup.IoLimit;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The operator's limits of what each sandbox reads and writes of the data folder's disk. There are
+ * none unless they are set; one that is set and cannot be enforced makes the provider unhealthy.
+ *
+ * @param bytesPerSecond 0 for no limit
+ * @param operationsPerSecond 0 for no limit
+ */
+public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
+  public static final IoSettings NONE = new IoSettings(0, 0);
+
+  private static final String BYTES = "io_bytes_per_second";
+  private static final String OPERATIONS = "io_operations_per_second";
+  private static final String FIX =
+      "remove "
+          + BYTES
+          + " and "
+          + OPERATIONS
+          + ", or run Isola as root where control groups have the controller io (version 1: blkio)"
+          + " and the data folder is on a file system on a disk";
+
+  /**
+   * Reads a provider's settings.
+   *
+   * @throws dev.isola.spi.error.SandboxException naming the one that is no number
+   */
+  public static IoSettings of(ProviderConfig config) {
+    return new IoSettings(number(config, BYTES), number(config, OPERATIONS));
+  }
+
+  private static long number(ProviderConfig config, String name) {
+    String text = config.get(name).orElse("0").strip();
+    if (!text.matches("\\d{1,15}")) {
+      throw Fault.of(
+              ErrorCode.INVALID_SPEC,
+              "the setting " + name + " is not a number: " + text,
+              "write a whole number, without a unit; 0 is no limit")
+          .exception();
+    }
+    return Long.parseLong(text);
+  }
+
+  boolean areSet() {
+    return bytesPerSecond > 0 || operationsPerSecond > 0;
+  }
+
+  /** Returns the limit of sandboxes whose files are in a folder; empty when none is set. */
+  Optional<IoLimit> limit(Path folder) throws IOException {
+    if (!areSet()) {
+      return Optional.empty();
+    }
+    String disk =
+        IoLimit.disk(folder)
+            .orElseThrow(() -> new IOException("the file system of " + folder + " is on no disk"));
+    return Optional.of(new IoLimit(disk, bytesPerSecond, operationsPerSecond));
+  }
+
+  /** Returns why what is set cannot be enforced; empty when it can, or nothing is set. */
+  Optional<String> obstacle(Path folder, ControlGroups groups) {
+    try {
+      return limit(folder).flatMap(groups::obstacle);
+    } catch (IOException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Returns the line of {@code isola doctor}. */
+  Requirement requirement(Path folder, ControlGroups groups) {
+    Optional<String> obstacle = obstacle(folder, groups);
+    return new Requirement(
+        "disk throughput limit",
+        true,
+        obstacle.isEmpty(),
+        obstacle.orElseGet(() -> described(groups)),
+        obstacle.isEmpty() ? "" : FIX);
+  }
+
+  private String described(ControlGroups groups) {
+    String limits =
+        (bytesPerSecond > 0 ? bytesPerSecond + " bytes/s" : "any bytes/s")
+            + (operationsPerSecond > 0 ? ", " + operationsPerSecond + " operations/s" : "");
+    return groups.limitsCachedWrites()
+        ? limits
+        : limits + " for reads; what is written to a sandbox's disk is not limited (version 1)";
+  }
+
+  String fix() {
+    return FIX;
+  }
+}
