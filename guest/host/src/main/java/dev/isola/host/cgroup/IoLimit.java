@@ -21,7 +21,9 @@ import java.util.Optional;
 public record IoLimit(String device, long bytesPerSecond, long operationsPerSecond) {
   private static final Path BLOCK_DEVICES = Path.of("/sys/dev/block");
 
-  /** Returns the disk that holds a folder; empty where its file system is on none, or on several. */
+  /**
+   * Returns the disk that holds a folder; empty where its file system is on none, or on several.
+   */
   public static Optional<String> disk(Path folder) throws IOException {
     return disk((Long) Files.getAttribute(folder, "unix:dev"), BLOCK_DEVICES);
   }

@@ -112,8 +112,7 @@ public final class IsolatedBooter implements Booter {
     this(context, isolator, steps, IoSettings.NONE);
   }
 
-  private IsolatedBooter(
-      ProviderContext context, Isolator isolator, Steps steps, IoSettings io) {
+  private IsolatedBooter(ProviderContext context, Isolator isolator, Steps steps, IoSettings io) {
     this.io = io;
     this.context = context;
     this.isolator = isolator;

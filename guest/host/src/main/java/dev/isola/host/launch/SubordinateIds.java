@@ -139,8 +139,7 @@ final class SubordinateIds {
 
   /** Returns the step by which the launcher becomes root of a user namespace of its own. */
   static List<String> become(Optional<Pair> pair) {
-    return pair.map(
-            ids -> List.of("self", Long.toString(ids.user()), Long.toString(ids.group())))
+    return pair.map(ids -> List.of("self", Long.toString(ids.user()), Long.toString(ids.group())))
         .orElse(List.of("self"));
   }
 

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class SubordinateIdsTest {
   private static final int CALLER = 65_534;
   private static final String FIRST = "200000";
-  private static final String READ = "exec 2>&1; cd /tmp/root/shown; cat *.txt private/*; id -u; exit 1";
+  private static final String READ =
+      "exec 2>&1; cd /tmp/root/shown; cat *.txt private/*; id -u; exit 1";
 
   /** Where an ordinary user gets to, too; gone with the test. */
   @TempDir Path folder;
