@@ -1,0 +1,93 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ServiceLoader;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** S1: a sandbox on the network of the host finds names as the host does, on any root. */
+@Timeout(120)
+class HostResolversTest {
+  private static final Path RESOLV_CONF = Path.of("/etc/resolv.conf");
+
+  @TempDir Path folder;
+
+  @BeforeEach
+  void needsResolvers() throws IOException {
+    if (!Files.isReadable(RESOLV_CONF) || Files.readString(RESOLV_CONF).isBlank()) {
+      Assumptions.abort("NOT RUN: this machine has no resolvers");
+    }
+  }
+
+  private Provider open(String name) throws IOException {
+    ProviderFactory factory =
+        ServiceLoader.load(ProviderFactory.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .filter(one -> one.name().equals(name))
+            .findFirst()
+            .orElseThrow();
+    Provider provider =
+        factory.create(
+            ProviderConfig.EMPTY,
+            new ProviderContext(
+                new InstanceId(SandboxId.random(new SecureRandom()).value()),
+                Files.createDirectories(folder.resolve(name)),
+                folder,
+                InstantSource.system()));
+    if (provider.health() instanceof Health.Unhealthy unhealthy) {
+      provider.close();
+      Assumptions.abort("NOT RUN: " + unhealthy.reason());
+    }
+    return provider;
+  }
+
+  @ParameterizedTest
+  @CsvSource({"bubblewrap, host", "bubblewrap, small", "crun, host", "crun, small", "runc, small"})
+  void theHostsNetworkComesWithTheHostsResolvers(String name, String image) throws IOException {
+    SmallImage.addTo(folder, folder);
+    SandboxId id = new SandboxId("resolving");
+    SandboxSpec.Builder spec =
+        SandboxSpec.builder(id)
+            .image(image)
+            .ttl(Duration.ofMinutes(2))
+            .workspaceMount("/workspace");
+    try (Provider provider = open(name)) {
+      try {
+        Sandbox sandbox = provider.create(spec.network(Network.of(NetworkMode.HOST)).build());
+        assertThat(sandbox.run(Command.shell("cat /etc/resolv.conf")).stdout().text())
+            .isEqualTo(Files.readString(RESOLV_CONF));
+        provider.destroy(id, Destroy.FORCE);
+        Sandbox offline = provider.create(spec.network(Network.of(NetworkMode.NONE)).build());
+        assertThat(offline.run(Command.shell("cat /etc/resolv.conf")).stdout().text())
+            .as("without a network there are no resolvers")
+            .isEmpty();
+      } finally {
+        provider.destroy(id, Destroy.FORCE);
+      }
+    }
+  }
+}
