@@ -14,6 +14,7 @@
 #include "execution_launch.h"
 #include "process_limit.h"
 #include "process_tree.h"
+#include "sudo_listen.h"
 
 enum {
     RUNNING_MAX = 4096,
@@ -283,8 +284,10 @@ void order(struct execution *e, enum order_kind kind, int signal_number)
 /* Once per turn: whoever fills the disk is ended. */
 static void enforce_disk(void)
 {
-    if (running) limits_look_soon();
+    const pid_t *helpers;
+    if (running || sudo_helpers(&helpers)) limits_look_soon();
     if (!limits_disk_filled()) return;
+    sudo_end_all();
     for (struct execution *e = executions; e; e = e->next)
         if (e->started && !e->leader_ended) order(e, ORDER_KILL_TREE, 0);
 }
@@ -398,7 +401,7 @@ bool is_supervisor(pid_t pid)
 {
     for (struct execution *e = executions; e; e = e->next)
         if (e->supervisor == pid && e->control.fd >= 0) return true;
-    return tree_is_apart(pid);
+    return tree_is_apart(pid) || sudo_is_helper(pid);
 }
 
 static void strays_fired(struct timer *t)
@@ -416,6 +419,10 @@ void kill_strays(void)
 void executions_reaped(pid_t pid, int status)
 {
     supervisor_reaped(pid);
+    if (sudo_reaped(pid)) {
+        if (WIFSIGNALED(status)) kill_strays();
+        return;
+    }
     for (struct execution *e = executions; e; e = e->next)
         if (e->supervisor == pid) {
             e->supervisor = 0;
@@ -437,6 +444,7 @@ static void describe(struct execution *e, struct fields request)
 
 void execution_start(struct stream *s, struct fields request)
 {
+    sudo_offer();
     if (running >= RUNNING_MAX) {
         stream_error(s, E_LIMIT, EAGAIN, "%d commands are running already; end some first", RUNNING_MAX);
         stream_release(s);

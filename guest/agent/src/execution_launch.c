@@ -183,6 +183,22 @@ static void limits_of(struct launch *l, struct fields f)
     }
 }
 
+void launch_limits(struct launch *l, const struct execution_defaults *defaults)
+{
+    l->limits[0].resource = RLIMIT_NOFILE;
+    l->limits[0].limit = defaults->descriptors;
+    l->limit_count = 1;
+    if (disk_limit()) {                 /* what one file may have, to the byte; the rest is watched */
+        l->limits[1].resource = RLIMIT_FSIZE;
+        l->limits[1].limit = (struct rlimit){disk_limit(), disk_limit()};
+        l->limit_count = 2;
+    }
+    l->expendable = limits_have_memory();
+    uint64_t processors = fields_u64(defaults->boot, T_PROCESSORS, 0);
+    l->processors = processors < CPU_SETSIZE ? (int)processors : 0;
+    limits_of(l, defaults->boot);
+}
+
 static bool open_terminal(struct prepared *p)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -295,18 +311,7 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
         launch_close(p);
         return false;
     }
-    p->launch.limits[0].resource = RLIMIT_NOFILE;
-    p->launch.limits[0].limit = defaults->descriptors;
-    p->launch.limit_count = 1;
-    if (disk_limit()) {                 /* what one file may have, to the byte; the rest is watched */
-        p->launch.limits[1].resource = RLIMIT_FSIZE;
-        p->launch.limits[1].limit = (struct rlimit){disk_limit(), disk_limit()};
-        p->launch.limit_count = 2;
-    }
-    p->launch.expendable = limits_have_memory();
-    uint64_t processors = fields_u64(defaults->boot, T_PROCESSORS, 0);
-    p->launch.processors = processors < CPU_SETSIZE ? (int)processors : 0;
-    limits_of(&p->launch, defaults->boot);
+    launch_limits(&p->launch, defaults);
     limits_of(&p->launch, request);
     p->launch.arguments = p->words;
     p->launch.environment = p->environment;

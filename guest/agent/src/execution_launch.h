@@ -18,6 +18,8 @@ struct prepared {
 /* Fills `p`, or answers with an error and returns false. */
 bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
                     const struct execution_defaults *defaults, uint64_t execution);
+/* The limits that every command has, whatever its request says. */
+void launch_limits(struct launch *l, const struct execution_defaults *defaults);
 /* The variable that every process of an execution has where orphans can only be found by it; free it. */
 char *launch_mark(uint64_t execution);
 /* Closes the command's ends and frees the rest; the agent's ends stay. */

@@ -34,6 +34,7 @@
 #include "sandbox_limits.h"
 #include "seal.h"
 #include "sudo.h"
+#include "sudo_listen.h"
 #include "user.h"
 
 const char agent_build[] = AGENT_BUILD;
@@ -81,7 +82,7 @@ static struct options parse(int count, char **words)
             o.own_disk = true;
             continue;
         }
-        if (strcmp(word, "--sudo") == 0) exit(sudo_serve());
+        if (strcmp(word, "--sudo") == 0) exit(sudo_serve(0));
         if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();
         const char *value = words[++i];
@@ -286,6 +287,7 @@ int main(int count, char **words)
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
                  fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
     process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0));
+    sudo_setup(&defaults); /* last: it needs all limits */
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
     bool serving = options.stdio       ? serve_stdio()

@@ -4,6 +4,7 @@
 
 #include "execution_internal.h"
 #include "process_tree.h"
+#include "sudo_listen.h"
 
 #define MS 1000000ull
 
@@ -64,9 +65,20 @@ static void end_largest(bool by_threads, int least)
             largest = e;
         }
     }
-    if (!largest) return;
+    const pid_t *helpers;
+    pid_t helper = 0;
+    for (int i = sudo_helpers(&helpers); i-- > 0;) {
+        struct tree_size size = tree_size(helpers[i]);
+        int count = by_threads ? size.threads : size.processes;
+        if (count > most) {
+            most = count;
+            helper = helpers[i];
+        }
+    }
+    if (!largest && !helper) return;
     met++;
-    order(largest, ORDER_KILL_TREE, 0);
+    if (helper) sudo_end(helper);
+    else order(largest, ORDER_KILL_TREE, 0);
 }
 
 void process_limit_starved(void)
@@ -82,7 +94,8 @@ void process_limit_starved(void)
 static void look(struct timer *t)
 {
     (void)t;
-    int supervisors = 0, leaders = 0;
+    const pid_t *helpers;
+    int supervisors = sudo_helpers(&helpers), leaders = 0;
     for (struct execution *e = executions; e; e = e->next) {
         if (!is_busy(e)) continue;
         supervisors++;

@@ -1,6 +1,8 @@
 /*
- * `sudo` where no-new-privs is set and set-user-id programs are none: a server that runs as root in the sandbox does
- * what members of the group sudo ask for. Whoever wants it in a sandbox starts `isola-agent --sudo` as root there.
+ * `sudo` where no-new-privs is set and set-user-id programs do not work: the agent listens in the sandbox, where the
+ * boot record says so, and starts a helper as root there for each request of a member of the group sudo or wheel. The
+ * helper and what it runs have the agent's filter of system calls, its capabilities and the limits of commands: they
+ * are the sandbox's root, as `user: root` of a command is, and no more.
  *
  * A request is a length (u32) with four descriptors (input, output, error, working folder) and fields: ARG+, ENV*,
  * USER?, FLAGS (1 a login shell, 2 a shell, 4 the environment as it is). Then each byte from the client is a signal for
@@ -9,7 +11,7 @@
 #ifndef ISOLA_SUDO_H
 #define ISOLA_SUDO_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 #define SUDO_FOLDER "/run/isola"
 #define SUDO_SOCKET SUDO_FOLDER "/sudo"
@@ -18,10 +20,10 @@
 enum { SUDO_LOGIN = 1, SUDO_SHELL = 2, SUDO_KEEP = 4, SUDO_DESCRIPTORS = 4 };
 enum { SUDO_EXITED, SUDO_SIGNALED, SUDO_REFUSED };
 
-/* Connects to the server; -1 when there is none. */
-int sudo_connect(void);
-/* Serves until the sandbox ends. Returns at once where real set-user-id programs work, or somebody serves already. */
-int sudo_serve(void);
+/* Tells whether a user of the sandbox is entitled to it. */
+bool sudo_has_users(void);
+/* The helper: serves the request of one connection and returns its exit code when nothing it ran is left. */
+int sudo_serve(int connection);
 /* The program `sudo`; returns its exit code. */
 int sudo_ask(int count, char **words);
 

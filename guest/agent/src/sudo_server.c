@@ -12,14 +12,16 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process_tree.h"
 #include "user.h"
 #include "wire.h"
 
-enum { READ_SECONDS = 10, WORDS_MAX = 8192 };
+enum { READ_SECONDS = 10, KILL_MILLISECONDS = 5000, WORDS_MAX = 8192 };
+
+static const char *const ENTITLED[] = { "sudo", "wheel", NULL };
 
 static const char SAFE_PATH[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -39,7 +41,15 @@ static void answer(int fd, uint32_t kind, uint32_t value)
     send(fd, text, sizeof text, MSG_NOSIGNAL);
 }
 
-/* Who asks is told by the kernel. */
+bool sudo_has_users(void)
+{
+    for (int i = 0; ENTITLED[i]; i++)
+        if (group_has_users(ENTITLED[i]))
+            return true;
+    return false;
+}
+
+/* The kernel tells which user the client is. */
 static bool is_allowed(int fd, struct user *caller)
 {
     struct ucred peer;
@@ -48,7 +58,10 @@ static bool is_allowed(int fd, struct user *caller)
         return false;
     if (peer.uid == 0)
         return user_by_uid(0, caller) || true;
-    return user_by_uid(peer.uid, caller) && (user_is_in(caller, "sudo") || user_is_in(caller, "wheel"));
+    for (int i = 0; user_by_uid(peer.uid, caller) && ENTITLED[i]; i++)
+        if (user_is_in(caller, ENTITLED[i]))
+            return true;
+    return false;
 }
 
 /* Reads the length with its descriptors; 0 when it is not as it must be. */
@@ -73,8 +86,6 @@ static size_t head_read(int fd, int *descriptors)
 /* 0, or why not. Whatever is left open ends with this process. */
 static int request_read(int fd, struct wanted *w)
 {
-    struct timeval patience = { .tv_sec = READ_SECONDS };
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     size_t size = head_read(fd, w->descriptors);
     w->data = malloc(size ? size : 1);
     if (!size || !w->data || recv(fd, w->data, size, MSG_WAITALL) != (ssize_t) size)
@@ -179,47 +190,88 @@ static _Noreturn void become(const struct wanted *w)
     _exit(1);
 }
 
-/* Until the command ends, or who wanted it is gone: then it is killed. */
-static void attend(int fd, pid_t command, int children)
+static void answer_end(int fd, int status)
 {
-    struct pollfd polled[2] = { { .fd = fd, .events = POLLIN }, { .fd = children, .events = POLLIN } };
-    for (;;) {
-        int status;
-        if (waitpid(command, &status, WNOHANG) == command) {
-            bool by_signal = WIFSIGNALED(status);
-            answer(fd, by_signal ? SUDO_SIGNALED : SUDO_EXITED,
-                (uint32_t) (by_signal ? WTERMSIG(status) : WEXITSTATUS(status)));
-            return;
-        }
-        if (poll(polled, 2, -1) < 0 && errno != EINTR)
-            break;
-        struct signalfd_siginfo info;
-        if ((polled[1].revents & POLLIN) && read(children, &info, sizeof info) < 0)
-            break;
-        uint8_t number;
-        if (polled[0].revents && recv(fd, &number, 1, MSG_DONTWAIT) <= 0)
-            break;
-        if (polled[0].revents && number >= 1 && number <= 64)
-            kill(-command, number);
-    }
-    kill(-command, SIGKILL);
-    kill(command, SIGKILL);
+    bool by_signal = WIFSIGNALED(status);
+    answer(fd, by_signal ? SUDO_SIGNALED : SUDO_EXITED,
+        (uint32_t) (by_signal ? WTERMSIG(status) : WEXITSTATUS(status)));
 }
 
-static _Noreturn void serve_one(int fd)
+/* Takes in what has ended, and answers when that is the command. False when nothing is left. */
+static bool reap(int fd, pid_t command, bool *ended)
 {
-    struct wanted w = { 0 };
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid <= 0)
+            return pid == 0;
+        if (pid == command) {
+            *ended = true;
+            answer_end(fd, status);
+        }
+    }
+}
+
+/* Passes a signal on; false when the client has hung up. */
+static bool pass_on(int fd, pid_t command)
+{
+    uint8_t number;
+    if (recv(fd, &number, 1, MSG_DONTWAIT) <= 0)
+        return false;
+    if (number >= 1 && number <= 64 && kill(-command, number) < 0)
+        kill(command, number);           /* it does not lead its group yet */
+    return true;
+}
+
+/*
+ * Until nothing is left of what the command started: so it has one tree, which is ended as a whole when the client hangs
+ * up before the command has ended.
+ */
+static void attend(int fd, pid_t command, int children)
+{
+    struct pollfd polled[2] = { { .fd = children, .events = POLLIN }, { .fd = fd, .events = POLLIN } };
+    bool ended = false;
+    while (reap(fd, command, &ended)) {
+        struct signalfd_siginfo info;
+        polled[1].revents = 0;
+        if (poll(polled, ended ? 1 : 2, -1) < 0 && errno != EINTR)
+            break;
+        if (polled[0].revents & POLLIN)
+            while (read(children, &info, sizeof info) > 0) {}
+        if (!ended && polled[1].revents && !pass_on(fd, command))
+            break;
+    }
+    if (!ended)
+        tree_kill_own(KILL_MILLISECONDS, NULL);
+}
+
+/* Blocks what is waited for by descriptor, and only that. */
+static int children_watch(void)
+{
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    signal(SIGCHLD, SIG_DFL);
-    sigprocmask(SIG_BLOCK, &child, NULL);
-    int children = signalfd(-1, &child, SFD_CLOEXEC);
+    for (int i = 1; i < 32; i++)
+        signal(i, i == SIGPIPE ? SIG_IGN : SIG_DFL);
+    sigprocmask(SIG_SETMASK, &child, NULL);
+    return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int sudo_serve(int fd)
+{
+    struct wanted w = { 0 };
+    int children = children_watch();
+    if (geteuid() != 0 || children < 0)
+        return 1;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    umask(022);
+    alarm(READ_SECONDS);                 /* ends us: a client that sends nothing must not keep its place */
     bool allowed = is_allowed(fd, &w.caller);
     int problem = request_read(fd, &w);  /* read in any case, or the answer would not arrive */
+    alarm(0);
     if (!allowed || problem) {
         answer(fd, SUDO_REFUSED, (uint32_t) (allowed ? problem : EPERM));
-        _exit(0);
+        return 0;
     }
     pid_t command = fork();
     if (command == 0)
@@ -230,65 +282,5 @@ static _Noreturn void serve_one(int fd)
         answer(fd, SUDO_REFUSED, (uint32_t) errno);
     else
         attend(fd, command, children);
-    _exit(0);
-}
-
-static int listen_here(void)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = SUDO_SOCKET };
-    if (mkdir(SUDO_FOLDER, 0755) < 0 && errno != EEXIST)
-        return -1;
-    unlink(SUDO_SOCKET);                 /* nobody answered there */
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *) &address, sizeof address) < 0 || chmod(SUDO_SOCKET, 0666) < 0
-            || listen(fd, 64) < 0)
-        return -1;
-    return fd;
-}
-
-/* Where the image has one of its own before it in PATH, that stays. */
-static void install(void)
-{
-    char self[256];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        return;
-    self[length] = 0;
-    mkdir("/usr/local", 0755);
-    mkdir("/usr/local/bin", 0755);
-    if (symlink(self, SUDO_PROGRAM) < 0 && errno != EEXIST)
-        perror("sudo: " SUDO_PROGRAM);
-}
-
-int sudo_serve(void)
-{
-    if (geteuid() != 0)
-        return 1;
-    int known = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 ? 0 : sudo_connect();
-    if (known >= 0)
-        return 0;
-    int fd = listen_here();
-    if (fd < 0) {
-        perror("sudo: " SUDO_SOCKET);
-        return 1;
-    }
-    umask(022);
-    install();
-    puts("ready");
-    fflush(stdout);
-    signal(SIGCHLD, SIG_IGN);            /* the kernel buries them */
-    signal(SIGPIPE, SIG_IGN);
-    for (;;) {
-        int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-        if (client < 0 && errno != EINTR && errno != ECONNABORTED)
-            sleep(1);                    /* no descriptors, no memory: others may end */
-        if (client < 0)
-            continue;
-        pid_t one = fork();
-        if (one == 0) {
-            close(fd);
-            serve_one(client);
-        }
-        close(client);
-    }
+    return 0;
 }

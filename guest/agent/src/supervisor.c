@@ -68,7 +68,7 @@ static bool close_listed(int first)
 }
 
 /* Without close_range (gVisor, old kernels) going through every number that may be would take long. */
-static void close_from(int first)
+void close_from(int first)
 {
     if (syscall(SYS_close_range, first, ~0u, 0) == 0 || close_listed(first)) return;
     struct rlimit limit;
@@ -163,14 +163,20 @@ static void keep_to_processors(int count)
     syscall(SYS_sched_setaffinity, 0, sizeof chosen, &chosen);
 }
 
+bool command_confine(const struct launch *l)
+{
+    for (int i = 0; i < l->limit_count; i++)
+        if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) return false;
+    if (l->expendable) become_expendable();
+    if (l->processors) keep_to_processors(l->processors);
+    return true;
+}
+
 static _Noreturn void become_command(const struct launch *l)
 {
     setsid();
     if (l->terminal && ioctl(0, TIOCSCTTY, 0) != 0) give_up(STAGE_SETUP);
-    for (int i = 0; i < l->limit_count; i++)
-        if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) give_up(STAGE_LIMIT);
-    if (l->expendable) become_expendable();
-    if (l->processors) keep_to_processors(l->processors);
+    if (!command_confine(l)) give_up(STAGE_LIMIT);
     if (l->user) become(l->user);
     if (chdir(l->cwd) != 0) give_up(STAGE_CWD);
 

@@ -51,6 +51,11 @@ struct report {
 enum order_kind { ORDER_KILL_TREE, ORDER_SIGNAL_TREE, ORDER_SIGNAL_GROUP, ORDER_SIGNAL_LEADER };
 struct order { enum order_kind kind; int signal_number; };
 
+/* Gives the calling process the limits of a command, by system calls only; false with errno. */
+bool command_confine(const struct launch *launch);
+/* Closes all descriptors from this one on; likewise. */
+void close_from(int first);
+
 /* Has a supervisor start it. Returns its pid and the agent's end of the control socket, or -1 with errno. */
 pid_t supervisor_start(const struct launch *launch, int *control_fd);
 /* It has told that it is free; takes the control socket. */

@@ -171,6 +171,26 @@ bool user_is_in(const struct user *u, const char *group)
     return found;
 }
 
+bool group_has_users(const char *group)
+{
+    char *table = table_read("/etc/group"), *cursor = table, *parts[4];
+    bool found = false, has = false;
+    uint32_t gid = 0, own;
+    while (!found && table_next(&cursor, parts, 4)) {
+        found = !strcmp(parts[0], group) && number_of(parts[2], &gid);
+        has = found && *parts[3];
+    }
+    free(table);
+    if (!found || has)
+        return has;
+    char *users = table_read("/etc/passwd"), *fields[4];
+    cursor = users;
+    while (!has && table_next(&cursor, fields, 4))
+        has = number_of(fields[3], &own) && own == gid;
+    free(users);
+    return has;
+}
+
 bool user_find(const char *text, struct user *out)
 {
     char name[64];

@@ -22,6 +22,8 @@ bool user_find(const char *text, struct user *out);
 bool user_by_uid(uid_t uid, struct user *out);
 /* Whether the user is in a group of that name. */
 bool user_is_in(const struct user *u, const char *group);
+/* Whether there is a group of that name with a user in it. */
+bool group_has_users(const char *group);
 /* Names for a listing: copies the name or leaves out[0] = 0. Cached and safe to call from any thread. */
 void user_name(uid_t uid, char *out, size_t capacity);
 void group_name(gid_t gid, char *out, size_t capacity);

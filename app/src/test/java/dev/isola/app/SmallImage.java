@@ -65,6 +65,17 @@ final class SmallImage {
 
   /** Adds the image under another name; {@code version} is the content of {@code /etc/version}. */
   static void addTo(Path shared, Path scratch, String name, String version) throws IOException {
+    add(shared, scratch, name, version, "root:x:0:\nuser:x:1000:\n");
+  }
+
+  /** Adds the image under another name, with {@code groups} besides those of its users. */
+  static void addWithGroups(Path shared, Path scratch, String name, String groups)
+      throws IOException {
+    add(shared, scratch, name, "first\n", "root:x:0:\n" + groups + "user:x:1000:\n");
+  }
+
+  private static void add(Path shared, Path scratch, String name, String version, String groups)
+      throws IOException {
     Path busybox = Files.exists(BUSYBOX) ? BUSYBOX : Path.of("/usr/bin/busybox");
     if (!Files.exists(busybox)) {
       Assumptions.abort("NOT RUN: busybox is not installed");
@@ -85,7 +96,7 @@ final class SmallImage {
     Files.writeString(
         root.resolve("etc/passwd"),
         "root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n");
-    Files.writeString(root.resolve("etc/group"), "root:x:0:\nuser:x:1000:\n");
+    Files.writeString(root.resolve("etc/group"), groups);
     Path tar = scratch.resolve(name + ".tar");
     run("tar", "--owner=0", "--group=0", "-C", root.toString(), "-cf", tar.toString(), ".");
     String layout = layout(scratch.resolve("oci-" + name), Files.readAllBytes(tar));

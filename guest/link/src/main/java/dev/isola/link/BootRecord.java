@@ -224,6 +224,15 @@ public final class BootRecord {
       return this;
     }
 
+    /**
+     * Has the agent serve {@code sudo} to members of the groups {@code sudo} and {@code wheel}, as
+     * soon as the sandbox has one, where set-user-id programs do not work.
+     */
+    public Builder sudo() {
+      fields.add(Tag.SUDO, 1);
+      return this;
+    }
+
     /** Sets a file that the agent holds an exclusive {@code flock} on while it lives. */
     public Builder lock(Path file) {
       fields.add(Tag.LOCK, file.toString());

@@ -103,6 +103,7 @@ final class Tag {
   static final int CHANGED_NS = 113;
   static final int PROCESS_LIMIT = 120;
   static final int PROCESSORS = 121;
+  static final int SUDO = 122;
 
   private Tag() {}
 }

@@ -183,6 +183,9 @@ record BootPlans(
             .processors(Processors.of(spec.limits().cpu()))
             .seccomp(!Containment.sharesHostFolders(spec));
     isolator.socketFolder().ifPresent(inside -> boot.socket(Path.of(inside, SocketFolder.SOCKET)));
+    if (image.isPresent() && Users.areRanges()) { // the host's users are not the sandbox's
+      boot.sudo();
+    }
     if (isolator.ownKernel()) {
       boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
     } else if (groups.enforceable().contains(LimitKind.THREADS)) {

@@ -60,7 +60,8 @@ final class Boot {
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .processors(Processors.of(spec.limits().cpu()))
-            .seccomp(!Containment.sharesHostFolders(spec));
+            .seccomp(!Containment.sharesHostFolders(spec))
+            .sudo();
     if (facts.countsDisk()) {
       boot.disk(spec.limits().diskMb() * MEGABYTE);
     }

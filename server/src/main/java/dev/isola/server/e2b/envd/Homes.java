@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
 /**
@@ -26,7 +25,6 @@ final class Homes {
   private record Key(SandboxId sandbox, long waking, Optional<String> user) {}
 
   private final ToLongFunction<SandboxId> waking;
-  private final Consumer<Sandbox> met;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Key, Home> known =
       new LinkedHashMap<>(64, 0.75f, true) {
@@ -38,11 +36,9 @@ final class Homes {
 
   /**
    * @param waking a number that is another one when a sandbox was booted again
-   * @param met told of a sandbox before somebody is at home there
    */
-  Homes(ToLongFunction<SandboxId> waking, Consumer<Sandbox> met) {
+  Homes(ToLongFunction<SandboxId> waking) {
     this.waking = waking;
-    this.met = met;
   }
 
   /**
@@ -62,7 +58,6 @@ final class Homes {
       lock.unlock();
     }
     Home found = ask(sandbox, user);
-    met.accept(sandbox);
     lock.lock();
     try {
       known.put(key, found);

@@ -1,6 +1,5 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
 import dev.isola.server.Waking;
 import dev.isola.server.route.Exchange;
@@ -25,16 +24,8 @@ final class Inside {
 
   Inside(Serving serving) {
     this.serving = serving;
-    homes = new Homes(id -> serving.engine().waking(id), this::met);
+    homes = new Homes(id -> serving.engine().waking(id));
     waking = new Waking(serving);
-  }
-
-  /** A sandbox that was made for E2B's clients has what they expect; others are left alone. */
-  private void met(Sandbox sandbox) {
-    SandboxId id = sandbox.id();
-    if (SpecText.read(serving.engine().entry(id).spec(), id).env().containsKey(MARK)) {
-      Sudo.offer(sandbox);
-    }
   }
 
   /** Somebody in a sandbox. */

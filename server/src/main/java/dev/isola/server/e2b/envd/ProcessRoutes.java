@@ -124,7 +124,7 @@ record ProcessRoutes(Inside inside) {
   private Map<String, ?> list(Exchange exchange, Message message) {
     List<Map<String, Object>> processes = new ArrayList<>();
     for (ExecutionInfo info : inside.able(inside.sandbox(exchange), Attaching.class).executions()) {
-      if (info.running() && !info.tag().equals(Optional.of(Sudo.TAG))) {
+      if (info.running()) {
         processes.add(described(info));
       }
     }
