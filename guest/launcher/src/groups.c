@@ -18,8 +18,7 @@
 /* Not in every libc; the same number on every architecture. */
 enum { SYS_PIDFD_SEND_SIGNAL = 424, SYS_PIDFD_OPEN = 434 };
 
-/* How long the path of a group's folder is, its slash included; 0 for what is no cgroup.procs. */
-static size_t folder_length(const char *procs)
+size_t group_folder(const char *procs)
 {
     static const char name[] = "cgroup.procs";
     size_t length = strlen(procs), rest = sizeof name - 1;
@@ -34,7 +33,7 @@ static size_t folder_length(const char *procs)
 bool group_join(const char *procs)
 {
     char tasks[PATH_MAX];
-    size_t folder = folder_length(procs);
+    size_t folder = group_folder(procs);
     if (folder > 0 && folder < sizeof tasks - sizeof "tasks") {
         snprintf(tasks, sizeof tasks, "%.*stasks", (int)folder, procs);
         if (write_text(tasks, "0")) return true;
@@ -51,7 +50,7 @@ pid_t group_fork(struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
         struct step *s = &plan->steps[i];
-        size_t folder = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? folder_length(s->words[1]) : 0;
+        size_t folder = s->count == 2 && strcmp(s->words[0], "cgroup") == 0 ? group_folder(s->words[1]) : 0;
         char path[PATH_MAX];
         struct statfs about;
         if (folder == 0 || folder >= sizeof path) continue;

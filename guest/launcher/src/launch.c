@@ -44,6 +44,8 @@
  *   boot BYTES                        what the agent reads from its standard input
  *   environment NAME=VALUE            of the program
  *   loose                             processes do not end with the agent; says "namespaces=none"
+ *   kept FILE LINE                    while FILE has that line the sandbox is stopped, and its control groups stay; see
+ *                                     afterwards.h
  *   enter                             become root of the user namespace made by `users`, or of one without the other
  *                                     user of `self`
  *   run PROGRAM ARGUMENT...           last
@@ -54,7 +56,8 @@
  *
  * Called as `isola-launch serve FILE` it listens on that socket instead, says "ready", and follows a plan for each who
  * connects, in a process of its own: the plan comes behind its length, u32, and the line goes back. A process that is
- * there already is begun much sooner than a program. It ends with its standard input.
+ * there already is begun much sooner than a program. It ends with its standard input; a process of it stays until the
+ * sandboxes that it booted have ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,6 +73,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "afterwards.h"
 #include "basics.h"
 #include "groups.h"
 #include "plan.h"
@@ -184,11 +188,12 @@ static int launch_for(int connection)
 static int serve(const char *path)
 {
     int listener = listening(path);
-    struct pollfd watched[2] = {{0, POLLIN, 0}, {listener, POLLIN, 0}};
+    struct pollfd watched[3] = {{0, POLLIN, 0}, {listener, POLLIN, 0}, {afterwards_open(), POLLIN, 0}};
     printf("ready\n");
     fflush(stdout);
     signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
-    while (poll(watched, 2, -1) >= 0 || errno == EINTR) {
+    while (poll(watched, 3, -1) >= 0 || errno == EINTR) {
+        if (watched[2].revents) afterwards_note();
         if (watched[0].revents) break;
         int connection = watched[1].revents ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (connection < 0) continue;
@@ -201,6 +206,8 @@ static int serve(const char *path)
         close(connection);
     }
     unlink(path);
+    close(listener);
+    afterwards_stay();
     return 0;
 }
 

@@ -11,12 +11,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "afterwards.h"
 #include "groups.h"
 #include "process_signal.h"
 
 enum { ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000 };
 
-static unsigned long long start_time(pid_t pid)
+unsigned long long start_time(pid_t pid)
 {
     int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     unsigned long long start = proc >= 0 ? process_start(proc, pid) : 0;
@@ -92,7 +93,9 @@ int ready_await(int report, int errors, const struct plan *plan, pid_t child)
             }
             text[n] = 0;
             if (strncmp(text, "ready", 5) == 0 && who > 0) {
-                printf("ready pid=%d start=%llu namespaces=%s\n", (int)who, start_time(who), namespaces);
+                unsigned long long start = start_time(who);
+                afterwards_tell(plan, who, start);
+                printf("ready pid=%d start=%llu namespaces=%s\n", (int)who, start, namespaces);
                 return 0;
             }
             for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = text[i];

@@ -300,7 +300,7 @@ static void take_step(struct plan *plan, struct step *s)
     } else if (is(s, "environment", 1)) {
         if (variables == ENVIRONMENT_MAX) fail("too many variables");
         environment[variables++] = s->words[1];
-    } else if (is(s, "loose", 0)) {
+    } else if (is(s, "loose", 0) || is(s, "kept", 2)) {
         /* for who waits */
     } else if (is(s, "join", 1)) {
         users_join(s->words[1]);

@@ -11,6 +11,7 @@ import dev.isola.link.BootRecord;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.Booter.Booting;
 import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.LimitKind;
@@ -65,6 +66,7 @@ record BootPlans(
       group.limitIo(throughput.get());
     }
     group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
+    plan.step("kept", folder.record().toString(), SandboxRecord.STOPPED);
     plan.step("score", AGENT_SCORE);
 
     List<String> words = agentWords(spec.id());

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The launcher, standing by: one process of it waits on a socket and forks for each plan, which is
  * quicker than starting a program. It ends with this process, and is started again should somebody
- * have ended it.
+ * have ended it. When sandboxes are left that it booted, a process of it stays until they have
+ * ended and removes their control groups.
  */
 final class Launcher implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(5);

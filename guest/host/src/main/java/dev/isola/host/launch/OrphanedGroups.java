@@ -14,9 +14,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Removes the control groups of sandboxes that ended while no process of Isola was there to do it,
- * such as at their deadline. The agent cannot: it does not see control groups of the host. Each
- * process of an installation sweeps once, when it boots its first sandbox.
+ * Removes the control groups of sandboxes that ended while no process of Isola was there to do it:
+ * the launcher's that stays for them was killed, or the machine's user ended. The agent cannot: it
+ * does not see control groups of the host. Each process of an installation sweeps once, when it
+ * boots its first sandbox.
  */
 final class OrphanedGroups {
   /** Groups of a sandbox that is being made are younger. */

@@ -44,6 +44,9 @@ public record SandboxRecord(
     boolean stopped,
     Optional<AgentProcess> agent) {
 
+  /** The line of the file by which a program without Java knows a sandbox that is stopped. */
+  public static final String STOPPED = "stopped=true";
+
   /** What is left of one that was not finished is written over. */
   private static final Set<StandardOpenOption> NEW =
       Set.of(
