@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * L4, S2: a sandbox that ends at its deadline leaves no control group, also when the process that
+ * P7, O12: a sandbox that ends at its deadline leaves no control group, also when the process that
  * made it was killed long before and no other one of Isola runs. One that is stopped keeps its own.
  */
 @Timeout(180)

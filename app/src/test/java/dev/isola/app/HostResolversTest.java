@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** S1: a sandbox on the network of the host finds names as the host does, on any root. */
+/** S3: a sandbox on the network of the host finds names as the host does, on any root. */
 @Timeout(120)
 class HostResolversTest {
   private static final Path RESOLV_CONF = Path.of("/etc/resolv.conf");
