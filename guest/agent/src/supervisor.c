@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -163,10 +164,17 @@ static void keep_to_processors(int count)
     syscall(SYS_sched_setaffinity, 0, sizeof chosen, &chosen);
 }
 
+/* The launcher gives the agent a priority above the commands, so that it can act while they take every processor. */
+static bool take_usual_priority(void)
+{
+    return getpriority(PRIO_PROCESS, 0) >= 0 || setpriority(PRIO_PROCESS, 0, 0) == 0;
+}
+
 bool command_confine(const struct launch *l)
 {
     for (int i = 0; i < l->limit_count; i++)
         if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) return false;
+    if (!take_usual_priority()) return false;
     if (l->expendable) become_expendable();
     if (l->processors) keep_to_processors(l->processors);
     return true;

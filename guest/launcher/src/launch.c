@@ -8,6 +8,7 @@
  * Steps of a plan, one after the other (PATH is inside the sandbox, FILE on the host):
  *   cgroup FILE                       join by a cgroup.procs
  *   score N                           oom_score_adj
+ *   priority N                        nice value; a caller that may not lower it keeps what it has
  *   spread FILE                       the folders in this one lie far from one another on the disk, where that can be
  *   network FILE                      enter a network namespace
  *   users INSIDE OUTSIDE COUNT [limited]

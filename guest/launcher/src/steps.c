@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "basics.h"
@@ -275,6 +276,10 @@ static void take_step(struct plan *plan, struct step *s)
         if (!group_join(s->words[1])) fail("cannot join %s", s->words[1]);
     } else if (is(s, "score", 1)) {
         write_text("/proc/self/oom_score_adj", s->words[1]); /* who may not lower it keeps what it has */
+    } else if (is(s, "priority", 1)) {
+        int value = atoi(s->words[1]);
+        if (setpriority(PRIO_PROCESS, 0, value) != 0 && errno != EACCES && errno != EPERM)
+            fail("cannot set the priority to %s", s->words[1]);
     } else if (is(s, "spread", 1)) {
         spread(s->words[1]);
     } else if (is(s, "network", 1)) {

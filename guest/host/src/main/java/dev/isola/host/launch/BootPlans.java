@@ -46,6 +46,12 @@ record BootPlans(
   /** The kernel kills it for memory only when there is nothing else to kill. */
   private static final String AGENT_SCORE = "-999";
 
+  /**
+   * Within the sandbox's own share of the processors, the agent comes before the commands: it ends
+   * a fork bomb whose processes take all they can get.
+   */
+  private static final String AGENT_PRIORITY = "-20";
+
   /** Writes down on the way what is needed once the sandbox runs. */
   byte[] of(Booting booting) throws IOException {
     SandboxSpec spec = booting.spec();
@@ -68,6 +74,9 @@ record BootPlans(
     group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
     plan.step("kept", folder.record().toString(), SandboxRecord.STOPPED);
     plan.step("score", AGENT_SCORE);
+    if (groups.enforceable().contains(LimitKind.CPU) && !isolator.ownKernel()) {
+      plan.step("priority", AGENT_PRIORITY);
+    }
 
     List<String> words = agentWords(spec.id());
     if (disks.available()) {

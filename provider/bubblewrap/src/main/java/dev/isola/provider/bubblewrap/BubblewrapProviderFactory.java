@@ -23,6 +23,7 @@ public final class BubblewrapProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    return new LocalProvider(context, new IsolatedBooter(context, new Bubblewrap(), IoSettings.of(config)));
+    return new LocalProvider(
+        context, new IsolatedBooter(context, new Bubblewrap(), IoSettings.of(config)));
   }
 }

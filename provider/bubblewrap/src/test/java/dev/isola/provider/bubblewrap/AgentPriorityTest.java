@@ -1,0 +1,34 @@
+package dev.isola.provider.bubblewrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** The agent comes before the commands of its sandbox, which have the usual priority. */
+final class AgentPriorityTest extends ForkTrial {
+  @Test
+  void isAboveThatOfCommands() {
+    assumeTrue(
+        provider.info().support().enforcedLimits().contains(LimitKind.CPU)
+            && System.getProperty("user.name").equals("root"),
+        "NOT RUN: a sandbox has no share of the processors of its own here");
+    Sandbox sandbox =
+        provider.create(
+            SandboxSpec.builder(new SandboxId("priority")).ttl(Duration.ofMinutes(10)).build());
+    try {
+      assertThat(output(sandbox, "cut -d ' ' -f 19 /proc/1/stat")).isEqualTo("-20\n");
+      assertThat(output(sandbox, "nice")).isEqualTo("0\n");
+      assertThat(output(sandbox, "nice -n -5 nice 2>/dev/null")).isEqualTo("0\n");
+    } finally {
+      provider.destroy(sandbox.id(), Destroy.FORCE);
+    }
+    assertThat(census.leakedSince(before)).isEmpty();
+  }
+}
