@@ -203,6 +203,24 @@ class AuditTest {
   }
 
   @Test
+  void anUploadToATemplateIsALineWithoutItsSecret() throws IOException {
+    Client client = house.client("");
+    Map<String, String> admin =
+        Map.of("X-API-KEY", house.admin, "Content-Type", "application/json");
+    Client.Answer named =
+        client.send("POST", "/v3/templates", admin, "{\"name\":\"audited\"}".getBytes(UTF_8));
+    String place = "/templates/" + named.field("templateID") + "/files/" + "a".repeat(64);
+    String url = client.send("GET", place, admin, new byte[0]).field("url");
+    Client.Answer put =
+        client.send(
+            "PUT", url.substring(url.indexOf("/templates/")), Map.of(), "files".getBytes(UTF_8));
+    assertThat(put.status()).as(put.text()).isEqualTo(200);
+    assertThat(of(lines(3), "e2bPutUpload")).containsEntry("outcome", "ok");
+    assertThat(of(lines(3), "e2bUpload")).containsEntry("token", true);
+    assertThat(Files.readString(file())).doesNotContain(url.substring(url.lastIndexOf('/') + 1));
+  }
+
+  @Test
   void previewsAreInItByChoiceOnly() throws IOException {
     Path other = folder.resolve("without.jsonl");
     try (AuditLog without = AuditLog.open(other, 1 << 20, false, InstantSource.system(), QUIET)) {
