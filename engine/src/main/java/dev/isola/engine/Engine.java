@@ -169,6 +169,7 @@ public final class Engine implements AutoCloseable {
             book,
             ender,
             living,
+            hibernation,
             new SandboxLeases(config.get(Keys.DATA)),
             quarantine,
             log);

@@ -13,6 +13,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.SandboxEntry;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +29,11 @@ import java.util.stream.Stream;
 public final class Hibernation {
   /** Two that have the same one wait for each other now and then. */
   private static final int TURNS = 256;
+
+  /**
+   * When a sandbox is tried again that was to be suspended, since its time is up, and could not.
+   */
+  static final Duration RETRY = Duration.ofMinutes(1);
 
   private final Book book;
   private final Living living;
@@ -104,14 +110,15 @@ public final class Hibernation {
     }
   }
 
-  /** One whose files cannot be kept is not thrown away for that. */
-  private void goOn(SandboxEntry resting) {
+  /** One that cannot be suspended is not thrown away for that. */
+  void goOn(SandboxEntry resting) {
     try {
       book.change(
           resting.id(),
           current ->
               Rest.is(current) && Rest.keptAs(current).isEmpty()
-                  ? Rest.over(book.moved(current, SandboxState.RUNNING, null), clock.instant())
+                  ? Rest.failed(
+                      book.moved(current, SandboxState.RUNNING, null), clock.instant(), RETRY)
                   : current);
     } catch (SandboxException gone) {
       log.warning("what became of sandbox " + resting.id() + " is not known yet");
@@ -132,6 +139,23 @@ public final class Hibernation {
       return entry.state() == SandboxState.STOPPED && kept.isPresent()
           ? bringBack(entry, kept.get())
           : entry;
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  /**
+   * Removes what a provider still has of a sandbox that is kept as a snapshot. Whoever brings the
+   * sandbox back meanwhile is first or waits: what it made anew is not taken for what was left.
+   */
+  public void discard(SandboxId id) {
+    ReentrantLock turn = turn(id);
+    turn.lock();
+    try {
+      SandboxEntry entry = book.need(id);
+      if (entry.state() == SandboxState.STOPPED && Rest.keptAs(entry).isPresent()) {
+        registry.get(entry.provider()).destroy(id, Destroy.FORCE);
+      }
     } finally {
       turn.unlock();
     }

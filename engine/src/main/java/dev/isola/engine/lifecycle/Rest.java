@@ -47,6 +47,17 @@ public final class Rest {
     return suspended.build();
   }
 
+  /**
+   * Returns the entry of a sandbox that was to be suspended and could not be: it goes on, and is
+   * due again after another idle timeout, or after {@code retry} when its time is up.
+   */
+  static SandboxEntry failed(SandboxEntry entry, Instant now, Duration retry) {
+    boolean expired =
+        entry.suspension().map(one -> one.reason() == Suspension.Reason.EXPIRED).orElse(false);
+    SandboxEntry running = over(entry, now);
+    return expired ? running.toBuilder().expiresAt(now.plus(retry)).build() : running;
+  }
+
   private static Optional<Duration> idleTimeout(SandboxEntry entry) {
     return entry.suspension().flatMap(Suspension::idleTimeout);
   }

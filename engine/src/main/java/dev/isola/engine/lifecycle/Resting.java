@@ -7,6 +7,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.error.Gone;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.SandboxEntry;
@@ -60,9 +61,13 @@ public final class Resting {
         return true;
       }
       return pause(entry, expired, what, sandbox);
-    } catch (RuntimeException e) {
-      log.warning("sandbox " + entry.id() + " cannot rest and ends: " + e.getMessage());
+    } catch (Gone e) {
+      log.warning("sandbox " + entry.id() + " cannot be suspended and ends: " + e.getMessage());
       return false;
+    } catch (RuntimeException e) {
+      log.warning("sandbox " + entry.id() + " cannot be suspended and goes on: " + e.getMessage());
+      book.write(entry, Rest.failed(Rest.of(entry, expired), clock.instant(), Hibernation.RETRY));
+      return true;
     }
   }
 
@@ -82,13 +87,21 @@ public final class Resting {
     SandboxState state = kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
     Optional<SandboxEntry> stored =
         book.write(entry, Rest.of(book.moved(entry, state, why(entry, expired)), expired));
-    if (stored.isPresent()) {
-      if (expired) { // a frozen one would end as soon as it goes on
-        guard(entry).run("renew", () -> Deadlines.tell(sandbox, Deadlines.AT_REST));
-      }
-      guard(entry).run("pause", () -> pausing.get().pause(kind));
-    }
+    stored.ifPresent(
+        suspended -> pause(suspended, expired, sandbox, () -> pausing.get().pause(kind)));
     return true; // when somebody was first, it is not idle any more
+  }
+
+  private void pause(SandboxEntry suspended, boolean expired, Sandbox sandbox, Runnable pause) {
+    try {
+      if (expired) { // a frozen one would end as soon as it goes on
+        guard(suspended).run("renew", () -> Deadlines.tell(sandbox, Deadlines.AT_REST));
+      }
+      guard(suspended).run("pause", pause);
+    } catch (RuntimeException e) {
+      log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
+      hibernation.goOn(suspended);
+    }
   }
 
   static String why(SandboxEntry entry, boolean expired) {

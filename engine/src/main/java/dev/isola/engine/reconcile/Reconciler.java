@@ -4,6 +4,7 @@ import dev.isola.engine.Log;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Ender;
+import dev.isola.engine.lifecycle.Hibernation;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Quarantine;
 import dev.isola.engine.lifecycle.Rest;
@@ -45,6 +46,7 @@ public final class Reconciler {
   private final Book book;
   private final Ender ender;
   private final Living living;
+  private final Hibernation hibernation;
   private final SandboxLeases leases;
   private final Quarantine quarantine;
   private final Log log;
@@ -55,6 +57,7 @@ public final class Reconciler {
       Book book,
       Ender ender,
       Living living,
+      Hibernation hibernation,
       SandboxLeases leases,
       Quarantine quarantine,
       Log log) {
@@ -63,6 +66,7 @@ public final class Reconciler {
     this.book = book;
     this.ender = ender;
     this.living = living;
+    this.hibernation = hibernation;
     this.leases = leases;
     this.quarantine = quarantine;
     this.log = log;
@@ -187,6 +191,15 @@ public final class Reconciler {
     }
   }
 
+  private boolean isWritten(String provider, SandboxId id) {
+    return ledger
+        .sandboxes()
+        .find(id)
+        .filter(entry -> entry.state() != SandboxState.DESTROYED)
+        .filter(entry -> entry.provider().equals(provider))
+        .isPresent();
+  }
+
   private static boolean isOver(SandboxEntry entry, Instant now) {
     return entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent()
         && SpecText.read(entry.spec(), entry.id()).whenExpired() == WhenOver.DESTROY;
@@ -223,7 +236,15 @@ public final class Reconciler {
         Failpoint.RECONCILE_FINISHING.reach();
         ender.end(entry.id(), Destroy.FORCE, entry.cause().orElse("it was being destroyed"));
       }
+      case Step.Discard(SandboxEntry entry) -> {
+        Failpoint.RECONCILE_REMOVING.reach();
+        hibernation.discard(entry.id());
+        Failpoint.RECONCILE_REMOVED.reach();
+      }
       case Step.Remove(String provider, SandboxId id) -> {
+        if (living.isMaking(id) || isWritten(provider, id)) {
+          return; // it was made since the provider was asked
+        }
         log.warning("sandbox " + id + " of " + provider + " is not written down; removing it");
         Failpoint.RECONCILE_REMOVING.reach();
         registry.get(provider).destroy(id, Destroy.FORCE);

@@ -62,9 +62,7 @@ final class Reconciliation {
 
   /** Its files are kept elsewhere; what its provider has of it is what it was, or half made. */
   private static Optional<Step> away(SandboxEntry entry, @Nullable Sighting sighting) {
-    return sighting == null
-        ? Optional.empty()
-        : Optional.of(new Step.Remove(entry.provider(), entry.id()));
+    return sighting == null ? Optional.empty() : Optional.of(new Step.Discard(entry));
   }
 
   private static Step alive(SandboxEntry entry, @Nullable Sighting sighting) {

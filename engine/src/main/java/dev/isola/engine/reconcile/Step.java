@@ -18,6 +18,9 @@ public sealed interface Step {
   /** Somebody began to take it down and did not end. */
   record Finish(SandboxEntry entry) implements Step {}
 
+  /** It is kept as a snapshot, and its provider still has something of it. */
+  record Discard(SandboxEntry entry) implements Step {}
+
   /** It is ours, and it is not written that the provider has it. */
   record Remove(String provider, SandboxId id) implements Step {}
 }

@@ -123,6 +123,6 @@ class ReconciliationTest {
             .build();
     assertThat(plan(List.of(kept), Map.of("p", List.of()), Set.of())).isEmpty();
     assertThat(plan(List.of(kept), Map.of("p", List.of(sighting(SandboxState.RUNNING))), Set.of()))
-        .containsExactly(new Step.Remove("p", ID));
+        .containsExactly(new Step.Discard(kept));
   }
 }

@@ -68,12 +68,17 @@ class PlantedLeaksTest {
   }
 
   private static void command(String... words) throws IOException, InterruptedException {
+    said(words);
+  }
+
+  private static String said(String... words) throws IOException, InterruptedException {
     Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
     try {
       String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       if (process.waitFor() != 0) {
         throw new IOException(String.join(" ", words) + ": " + said.strip());
       }
+      return said.strip();
     } finally {
       end(process);
     }
@@ -254,16 +259,6 @@ class PlantedLeaksTest {
                 () -> device.add(said("losetup", "--find", "--show", file.toString())),
                 "loop devices"),
         () -> command("losetup", "--detach", device.getFirst()));
-  }
-
-  private static String said(String... words) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
-    String text =
-        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-    if (process.waitFor() != 0) {
-      throw new IOException(text);
-    }
-    return text;
   }
 
   @Test

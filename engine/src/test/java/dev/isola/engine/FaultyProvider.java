@@ -1,0 +1,185 @@
+package dev.isola.engine;
+
+import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** The memory provider under another name, with faults that a test plants while it runs. */
+final class FaultyProvider implements Provider, ProviderFactory {
+  private final String name;
+  private volatile @Nullable Provider memory;
+
+  /** What becomes of an inventory before its caller has it. */
+  volatile UnaryOperator<List<Sighting>> inventory = UnaryOperator.identity();
+
+  /** What the capabilities of a sandbox fail with. */
+  volatile @Nullable RuntimeException capabilityFailure;
+
+  /** What pausing fails with. */
+  volatile @Nullable RuntimeException pauseFailure;
+
+  FaultyProvider(String name) {
+    this.name = name;
+  }
+
+  private Provider memory() {
+    Provider made = memory;
+    if (made == null) {
+      throw new IllegalStateException(name + " is not open");
+    }
+    return made;
+  }
+
+  private static void failIf(@Nullable RuntimeException failure) {
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(1));
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    memory = new MemoryProviderFactory().create(config, context);
+    return this;
+  }
+
+  @Override
+  public ProviderInfo info() {
+    ProviderInfo info = memory().info();
+    return new ProviderInfo(
+        name,
+        info.summary(),
+        info.apiVersion(),
+        info.isolation(),
+        info.capabilities(),
+        info.support(),
+        info.requirements(),
+        info.cleanup(),
+        info.startup(),
+        info.hosting());
+  }
+
+  @Override
+  public Health health() {
+    return memory().health();
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    return new Faulty(memory().create(spec));
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return memory().attach(id).map(Faulty::new);
+  }
+
+  @Override
+  public List<Sighting> inventory() {
+    return inventory.apply(memory().inventory());
+  }
+
+  @Override
+  public void destroy(SandboxId id, Destroy how) {
+    memory().destroy(id, how);
+  }
+
+  @Override
+  public void close() {
+    memory().close();
+  }
+
+  private final class Faulty implements Sandbox {
+    private final Sandbox sandbox;
+
+    private Faulty(Sandbox sandbox) {
+      this.sandbox = sandbox;
+    }
+
+    @Override
+    public SandboxId id() {
+      return sandbox.id();
+    }
+
+    @Override
+    public SandboxState state() {
+      return sandbox.state();
+    }
+
+    @Override
+    public Execution start(Command command) {
+      return sandbox.start(command);
+    }
+
+    @Override
+    public FileSystem files() {
+      return sandbox.files();
+    }
+
+    @Override
+    public <C extends Capability> Optional<C> as(Class<C> capability) {
+      failIf(capabilityFailure);
+      Optional<C> given = sandbox.as(capability);
+      return capability == Pausing.class
+          ? given.map(one -> capability.cast(new FaultyPausing((Pausing) one)))
+          : given;
+    }
+  }
+
+  private final class FaultyPausing implements Pausing {
+    private final Pausing pausing;
+
+    private FaultyPausing(Pausing pausing) {
+      this.pausing = pausing;
+    }
+
+    @Override
+    public Set<PauseKind> kinds() {
+      return pausing.kinds();
+    }
+
+    @Override
+    public void pause(PauseKind kind) {
+      failIf(pauseFailure);
+      pausing.pause(kind);
+    }
+
+    @Override
+    public void resume() {
+      pausing.resume();
+    }
+  }
+}
