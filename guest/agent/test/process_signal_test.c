@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../launcher/src/still.h"
+#include "../../../host/launcher/src/still.h"
 #include "check.h"
 #include "hold.h"
 #include "process_signal.h"

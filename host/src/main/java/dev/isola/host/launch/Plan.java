@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 /**
  * What the launcher is told: steps, taken one after the other. The verbs are those of {@code
- * guest/launcher/src/launch.c}. Holds the agent's secret once {@link #boot} was called.
+ * host/launcher/src/launch.c}. Holds the agent's secret once {@link #boot} was called.
  */
 public final class Plan {
   private final List<byte[][]> steps = new ArrayList<>();
