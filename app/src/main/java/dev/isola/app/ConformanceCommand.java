@@ -1,14 +1,14 @@
 package dev.isola.app;
 
 import dev.isola.conformance.CheckCase;
-import dev.isola.conformance.Kit;
 import dev.isola.conformance.Matrix;
 import dev.isola.conformance.ProviderResult;
+import dev.isola.conformance.Trial;
+import dev.isola.conformance.kit.Kit;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderFactory;
-import dev.isola.testing.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

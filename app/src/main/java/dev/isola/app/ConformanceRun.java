@@ -7,7 +7,7 @@ import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.conformance.ProviderResult;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
-import dev.isola.testing.Trial;
+import dev.isola.conformance.Trial;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

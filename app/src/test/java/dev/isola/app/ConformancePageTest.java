@@ -2,7 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.conformance.Kit;
+import dev.isola.conformance.kit.Kit;
 import dev.isola.spi.ProviderFactory;
 import java.io.IOException;
 import java.nio.file.Files;

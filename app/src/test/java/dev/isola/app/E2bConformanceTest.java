@@ -1,13 +1,13 @@
 package dev.isola.app;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Scratch;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.host.image.ImageStore;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.provider.e2b.E2bProviderFactory;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderConfig;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

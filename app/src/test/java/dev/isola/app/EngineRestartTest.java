@@ -3,6 +3,7 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.engine.Engine;
 import dev.isola.engine.Log;
 import dev.isola.engine.config.Config;
@@ -29,7 +30,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
-import dev.isola.testing.Scratch;
 import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,6 +3,7 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.engine.lease.SandboxLease;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
@@ -14,7 +15,6 @@ import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;

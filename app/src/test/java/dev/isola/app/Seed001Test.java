@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
@@ -19,7 +20,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;

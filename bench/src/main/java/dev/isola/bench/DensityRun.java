@@ -1,13 +1,13 @@
 package dev.isola.bench;
 
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.LimitKind;
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;

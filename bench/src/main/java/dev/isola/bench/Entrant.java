@@ -1,5 +1,6 @@
 package dev.isola.bench;
 
+import dev.isola.conformance.Trial;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
@@ -7,7 +8,6 @@ import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Trial;
 import java.security.SecureRandom;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package dev.isola.bench;
 
+import dev.isola.conformance.Trial;
 import dev.isola.engine.Engine;
 import dev.isola.engine.Log;
 import dev.isola.engine.config.Config;
@@ -24,7 +25,6 @@ import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
 import dev.isola.store.SandboxFilter;
-import dev.isola.testing.Trial;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

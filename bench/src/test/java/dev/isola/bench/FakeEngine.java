@@ -2,7 +2,7 @@ package dev.isola.bench;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import dev.isola.testing.Scratch;
+import dev.isola.conformance.Scratch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.isola.testing;
 
+import dev.isola.conformance.Trial;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
 import dev.isola.spi.Sandbox;

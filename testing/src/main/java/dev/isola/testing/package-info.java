@@ -1,4 +1,4 @@
-/** Census of leaks, failpoints, crash harness, escape probes. */
+/** What tests of several modules share and the conformance kit does without. */
 @NullMarked
 package dev.isola.testing;
 

@@ -1,7 +1,7 @@
 package dev.isola.conformance;
 
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

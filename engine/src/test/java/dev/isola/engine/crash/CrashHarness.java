@@ -1,12 +1,12 @@
 package dev.isola.engine.crash;
 
+import dev.isola.conformance.Scratch;
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
+import dev.isola.conformance.census.Thing;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.store.Failpoint;
-import dev.isola.testing.Scratch;
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
-import dev.isola.testing.census.Thing;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

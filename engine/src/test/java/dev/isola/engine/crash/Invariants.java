@@ -1,7 +1,7 @@
 package dev.isola.engine.crash;
 
+import dev.isola.conformance.census.Thing;
 import dev.isola.spi.SandboxState;
-import dev.isola.testing.census.Thing;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

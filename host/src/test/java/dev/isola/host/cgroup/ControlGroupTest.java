@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
 import dev.isola.host.cgroup.Bench.Variant;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.ResourceLimits;
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

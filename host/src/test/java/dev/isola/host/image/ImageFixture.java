@@ -2,7 +2,7 @@ package dev.isola.host.image;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.testing.Scratch;
+import dev.isola.conformance.Scratch;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -3,12 +3,12 @@ package dev.isola.host.network;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
+import dev.isola.conformance.census.Thing;
 import dev.isola.host.network.NetworkLab.Network;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
-import dev.isola.testing.census.Thing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.isola.testing.engine;
 
-import dev.isola.testing.Scratch;
+import dev.isola.conformance.Scratch;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

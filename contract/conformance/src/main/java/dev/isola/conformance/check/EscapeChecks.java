@@ -2,8 +2,8 @@ package dev.isola.conformance.check;
 
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckSource;
-import dev.isola.testing.escape.Probe;
-import dev.isola.testing.escape.Probes;
+import dev.isola.conformance.escape.Probe;
+import dev.isola.conformance.escape.Probes;
 import java.util.List;
 
 /**

@@ -1,6 +1,6 @@
 package dev.isola.conformance.check;
 
-import dev.isola.testing.escape.Scene;
+import dev.isola.conformance.escape.Scene;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;

@@ -2,13 +2,13 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.conformance.escape.HostPlant;
+import dev.isola.conformance.escape.PlantFacts;
+import dev.isola.conformance.escape.ProbeProgram;
+import dev.isola.conformance.escape.Scene;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
-import dev.isola.testing.escape.HostPlant;
-import dev.isola.testing.escape.PlantFacts;
-import dev.isola.testing.escape.ProbeProgram;
-import dev.isola.testing.escape.Scene;
 import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;

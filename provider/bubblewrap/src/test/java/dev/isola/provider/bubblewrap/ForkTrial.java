@@ -2,6 +2,9 @@ package dev.isola.provider.bubblewrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.conformance.Trial;
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
@@ -11,9 +14,6 @@ import dev.isola.spi.capability.Forking;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Trial;
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;

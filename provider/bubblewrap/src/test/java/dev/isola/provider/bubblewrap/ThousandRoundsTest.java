@@ -2,12 +2,12 @@ package dev.isola.provider.bubblewrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.conformance.Trial;
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.testing.Rounds;
-import dev.isola.testing.Trial;
-import dev.isola.testing.census.Census;
-import dev.isola.testing.census.LeakCensus;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;

@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
@@ -24,7 +25,6 @@ import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
@@ -13,7 +14,6 @@ import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.DeadlineExceeded;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
@@ -19,7 +20,6 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.security.SecureRandom;

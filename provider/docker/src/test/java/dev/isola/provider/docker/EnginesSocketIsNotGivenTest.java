@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
@@ -13,7 +14,6 @@ import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;

@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.host.image.ImageStore;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
@@ -15,7 +16,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,11 +1,11 @@
 package dev.isola.provider.docker;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Scratch;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderConfig;
-import dev.isola.testing.Scratch;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;

@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.program.GvisorRelease;
 import dev.isola.spi.Destroy;
@@ -20,7 +21,6 @@ import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;

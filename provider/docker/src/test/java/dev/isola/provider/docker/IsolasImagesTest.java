@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.host.image.ImageStore;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.spi.Destroy;
@@ -21,7 +22,6 @@ import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

@@ -2,6 +2,7 @@ package dev.isola.provider.docker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Provider;
@@ -17,7 +18,6 @@ import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

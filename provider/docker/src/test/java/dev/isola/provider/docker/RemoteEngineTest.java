@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.provider.docker.http.Request;
 import dev.isola.spi.Destroy;
@@ -17,7 +18,6 @@ import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -2,8 +2,8 @@ package dev.isola.provider.docker;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.provider.docker.http.EngineAddress;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;

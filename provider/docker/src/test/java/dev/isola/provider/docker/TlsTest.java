@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.Scratch;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
@@ -11,7 +12,6 @@ import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.provider.docker.http.Request;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.error.ProviderUnavailable;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

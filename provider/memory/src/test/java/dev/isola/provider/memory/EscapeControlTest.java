@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.CheckResult.Outcome;
-import dev.isola.conformance.Kit;
 import dev.isola.conformance.LeakWatch;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
+import dev.isola.conformance.kit.Kit;
 import dev.isola.provider.memory.fault.Faults;
 import dev.isola.provider.memory.fault.PlantedFault;
 import dev.isola.spi.InstanceId;

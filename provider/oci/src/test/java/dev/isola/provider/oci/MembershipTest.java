@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.CensusLeakWatch;
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Scratch;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
@@ -16,7 +17,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.testing.Scratch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;

@@ -1,10 +1,10 @@
 package dev.isola.provider.oci;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Scratch;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderFactory;
-import dev.isola.testing.Scratch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

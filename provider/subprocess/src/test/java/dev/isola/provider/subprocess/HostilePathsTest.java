@@ -3,6 +3,7 @@ package dev.isola.provider.subprocess;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.conformance.HostilePaths;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
@@ -11,7 +12,6 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.WriteOptions;
-import dev.isola.testing.HostilePaths;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,0 +1,53 @@
+package dev.isola.conformance.escape;
+
+import static dev.isola.conformance.escape.Probe.Topic.DEVICES;
+
+import dev.isola.conformance.escape.Probe.Reach;
+import java.util.List;
+
+/** Devices of the machine: opened, and nothing asked of them. */
+final class DeviceProbes {
+  private DeviceProbes() {}
+
+  static List<Probe> all() {
+    return List.of(
+        Probe.of(
+                "disksAreNotOpened",
+                DEVICES,
+                "a disk of the host, also by a node of one's own making",
+                scene -> FileProbes.with("disk", scene.all("disks")))
+            .withReach(Reach.KERNEL),
+        device("memoryIsNotOpenedByANode", "the machine's memory (mknod)", "memory-node"),
+        Probe.of(
+            "terminalsOfTheHostAreNotRead",
+            DEVICES,
+            "what is typed at a terminal of the host",
+            scene -> List.of("terminal-of", scene.one("terminal"), scene.id())),
+        device("loopControlIsNotOpened", "new disks from files", "device", "/dev/loop-control"),
+        device("fuseIsNotOpened", "file systems of one's own", "device", "/dev/fuse"),
+        device("kvmIsNotOpened", "virtual machines", "device", "/dev/kvm"),
+        device("tunIsNotOpened", "network interfaces", "device", "/dev/net/tun"),
+        device(
+            "otherDevicesAreNotOpened",
+            "devices that reach into the machine",
+            "device",
+            "/dev/mapper/control",
+            "/dev/btrfs-control",
+            "/dev/vhost-net",
+            "/dev/vhost-vsock",
+            "/dev/vfio/vfio",
+            "/dev/uinput",
+            "/dev/uhid",
+            "/dev/cuse",
+            "/dev/autofs",
+            "/dev/userfaultfd",
+            "/dev/dri/card0",
+            "/dev/input/event0",
+            "/dev/snapshot",
+            "/dev/hwrng"));
+  }
+
+  private static Probe device(String name, String words, String... program) {
+    return Probe.ofKernel(name, DEVICES, words, program);
+  }
+}

@@ -1,0 +1,89 @@
+package dev.isola.conformance.escape;
+
+import static dev.isola.conformance.escape.Probe.Topic.FILES;
+
+import dev.isola.conformance.escape.Probe.Plant;
+import dev.isola.conformance.escape.Probe.Proof;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The host's files. What everybody may read anyway, such as programs, is not among them. */
+final class FileProbes {
+  private static final String FOLDER = "isola-probe-folder";
+
+  private FileProbes() {}
+
+  static List<Probe> all() {
+    return List.of(
+        reading("secretInTmpIsNotRead", "tmp", "a file in the host's /tmp"),
+        reading("secretInVarTmpIsNotRead", "var-tmp", "a file in the host's /var/tmp"),
+        reading("secretInHomeIsNotRead", "home", "a file in the home folder of the server's user"),
+        reading("secretInRunIsNotRead", "run", "a file in the host's /run"),
+        reading("secretInEtcIsNotRead", "etc-secret", "a file of an unknown service in /etc"),
+        reading("secretInDevShmIsNotRead", "shm", "a file in the host's /dev/shm"),
+        comparing("passwordsAreNotRead", "passwords", "the host's password hashes"),
+        comparing("privateKeysAreNotRead", "keys", "private keys of the host and of its user"),
+        Probe.of("plantedNamesAreNotFound", FILES, "a planted file, anywhere", FileProbes::find)
+            .withControl(scene -> List.of("find", scene.id(), scene.one("scratch"))),
+        Probe.of(
+                "dataFolderIsNotRead",
+                FILES,
+                "what the provider keeps of its sandboxes, secrets among it",
+                scene -> with("open", scene.all("installation")))
+            .withPlant(Plant.INSTALLATION)
+            .fromProcess()
+            .whereNeeded(Probe.Need.NAMESPACES),
+        writing("fileInTmpIsNotChanged", "tmp", "a file in the host's /tmp"),
+        writing("fileInHomeIsNotChanged", "home", "a file in the user's home folder"),
+        writing("fileInDevShmIsNotChanged", "shm", "a file in the host's /dev/shm"),
+        writing("nothingIsMadeInEtc", "etc", "a new file in the host's /etc"),
+        writing("nothingIsMadeInUsr", "usr", "a new file in the host's /usr"),
+        setuid("setuidFilesAreNotTheHostsRoot"),
+        setuid("setuidFilesAreNotTheHostsRootInAFolderOfTheCaller").withPlant(Plant.WORKSPACE),
+        Probe.of(
+            "fileIsNotOpenedByItsHandle",
+            FILES,
+            "a file by its number, past every path",
+            scene -> List.of("handle", scene.one("handle-type"), scene.one("handle"), scene.id())),
+        Probe.of(
+            "secondChrootDoesNotLeadOut",
+            FILES,
+            "the host's root, by a chroot beneath the folder one stands in",
+            scene -> List.of("chroot", FOLDER, scene.one("tmp"), scene.id())));
+  }
+
+  private static Probe reading(String name, String place, String words) {
+    return Probe.of(name, FILES, words, scene -> List.of("read", scene.one(place), scene.id()));
+  }
+
+  private static Probe comparing(String name, String fact, String words) {
+    return Probe.of(name, FILES, words, scene -> with("digest", scene.all(fact)));
+  }
+
+  private static Probe writing(String name, String place, String words) {
+    return Probe.of(name, FILES, words, scene -> List.of("write", scene.one(place), scene.id()))
+        .withProof(Proof.FILE);
+  }
+
+  private static Probe setuid(String name) {
+    return Probe.of(
+            name,
+            FILES,
+            "a program on the host that makes any of its users root",
+            scene -> List.of("setuid-file", scene.mark() + "-setuid"))
+        .withProof(Proof.SETUID);
+  }
+
+  private static List<String> find(Scene scene) {
+    List<String> words = new ArrayList<>(List.of("find", scene.id()));
+    words.addAll(scene.all("folders"));
+    words.add("/");
+    return words;
+  }
+
+  static List<String> with(String first, List<String> rest) {
+    List<String> words = new ArrayList<>(List.of(first));
+    words.addAll(rest);
+    return words;
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.conformance.escape;
+
+import static dev.isola.conformance.escape.Probe.Topic.MEMORY;
+
+import java.util.List;
+
+/** Shared memory, semaphores and queues of the host. */
+final class MemoryProbes {
+  private MemoryProbes() {}
+
+  static List<Probe> all() {
+    return List.of(
+        Probe.of(
+            "sharedMemoryOfTheHostIsNotRead",
+            MEMORY,
+            "System V shared memory",
+            scene -> List.of("shared-memory", scene.one("ipc"), scene.id())),
+        Probe.of(
+            "messagesOfTheHostAreNotRead",
+            MEMORY,
+            "a System V queue",
+            scene -> List.of("messages", scene.one("ipc"), scene.id())),
+        Probe.of(
+            "semaphoresOfTheHostAreNotRead",
+            MEMORY,
+            "a System V semaphore",
+            scene -> List.of("semaphores", scene.one("ipc"), scene.one("semaphore"))),
+        planted("posixMemoryOfTheHostIsNotRead", "posix-memory", "POSIX shared memory"),
+        planted("posixQueueOfTheHostIsNotOpened", "posix-queue", "a POSIX queue"));
+  }
+
+  static Probe planted(String name, String program, String words) {
+    return Probe.of(
+        name,
+        MEMORY,
+        words,
+        scene -> {
+          scene.one(program);
+          return List.of(program, scene.id());
+        });
+  }
+}

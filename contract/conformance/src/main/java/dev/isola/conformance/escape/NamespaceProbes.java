@@ -1,0 +1,57 @@
+package dev.isola.conformance.escape;
+
+import static dev.isola.conformance.escape.Probe.Topic.NAMESPACES;
+
+import java.util.List;
+
+/** Namespaces of its own, and no way to make, enter or rearrange any. */
+final class NamespaceProbes {
+  private static final String FOLDER = "isola-probe-folder";
+
+  private NamespaceProbes() {}
+
+  static List<Probe> all() {
+    return List.of(
+        namespace("pidNamespaceIsItsOwn", "pid", "the host's process ids"),
+        namespace("mountNamespaceIsItsOwn", "mnt", "the host's mounts"),
+        namespace("networkNamespaceIsItsOwn", "net", "the host's network").whereOffline(),
+        namespace("ipcNamespaceIsItsOwn", "ipc", "the host's shared memory and queues"),
+        namespace("utsNamespaceIsItsOwn", "uts", "the host's name"),
+        namespace("userNamespaceIsItsOwn", "user", "the host's users")
+            .whereNeeded(Probe.Need.USERS),
+        namespace("cgroupNamespaceIsItsOwn", "cgroup", "the host's control groups")
+            .whereNeeded(Probe.Need.CONTROL_GROUPS),
+        gate("userNamespaceIsNotMade", "all capabilities, in a namespace within", "user-namespace"),
+        gate("namespacesAreNotMade", "a namespace within", "namespaces"),
+        Probe.ofKernel(
+                "namespacesAreNotEntered",
+                NAMESPACES,
+                "the namespaces of another process",
+                "enter",
+                "all")
+            .withControl(scene -> List.of("enter", scene.one("pid"))),
+        gate("nothingIsMounted", "a mount", "mount", FOLDER),
+        gate("nothingIsMountedByNewerCalls", "a mount, by fsopen or open_tree", "mount-calls"),
+        gate("nothingIsUnmounted", "what lies beneath a mount", "unmount", FOLDER),
+        gate("nothingIsRemounted", "writing where a mount is read-only", "remount", FOLDER),
+        gate("rootIsNotPivoted", "another root", "pivot-root"),
+        gate("controlGroupsAreNotChanged", "its own limits", "control-groups"),
+        gate(
+            "releaseAgentIsNotSet",
+            "a program that the host runs when a control group empties",
+            "release-agent",
+            FOLDER));
+  }
+
+  private static Probe namespace(String name, String kind, String words) {
+    return Probe.of(
+        name,
+        NAMESPACES,
+        words,
+        scene -> List.of("namespace", kind, scene.one("namespace-" + kind), scene.one("boot")));
+  }
+
+  private static Probe gate(String name, String words, String... program) {
+    return Probe.ofKernel(name, NAMESPACES, words, program);
+  }
+}

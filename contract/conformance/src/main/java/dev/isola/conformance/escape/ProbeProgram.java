@@ -1,0 +1,73 @@
+package dev.isola.conformance.escape;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The C program that makes the attempts: src/main/c. It is static, and runs wherever Linux does.
+ */
+public final class ProbeProgram {
+  public static final String NAME = "isola-probe";
+
+  private static final int PATIENCE_SECONDS = 30;
+  private static final int LONGEST_ANSWER = 4096;
+
+  private final byte[] content;
+
+  private ProbeProgram(byte[] content) {
+    this.content = content;
+  }
+
+  /** Returns the program for this machine; empty when there is none. */
+  public static Optional<ProbeProgram> find() {
+    String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
+    String resource =
+        "META-INF/isola/conformance/linux-" + (arch.equals("amd64") ? "x86_64" : arch) + "/" + NAME;
+    try (InputStream in = ProbeProgram.class.getClassLoader().getResourceAsStream(resource)) {
+      return in == null ? Optional.empty() : Optional.of(new ProbeProgram(in.readAllBytes()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public byte[] content() {
+    return content.clone();
+  }
+
+  /** Puts it into {@code folder}. */
+  void install(Path folder) throws IOException {
+    Path target = Files.write(folder.resolve(NAME), content);
+    Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  /** Runs what is installed in {@code folder} as a plain process of this user. */
+  static Answer run(Path folder, List<String> words) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(folder.resolve(NAME).toString()));
+    command.addAll(words);
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.directory(folder.toFile());
+    builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    builder.redirectErrorStream(true);
+    Process process = builder.start();
+    try (InputStream out = process.getInputStream()) {
+      // The program ends by itself; reading to the end waits for that.
+      String said = new String(out.readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
+      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        throw new IOException(NAME + " does not end");
+      }
+      return Answer.parse(said).orElseThrow(() -> new IOException(NAME + " said: " + said));
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}

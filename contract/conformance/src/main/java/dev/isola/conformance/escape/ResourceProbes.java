@@ -1,0 +1,23 @@
+package dev.isola.conformance.escape;
+
+import static dev.isola.conformance.escape.Probe.Topic.RESOURCES;
+
+import java.util.List;
+
+/** More than one's share of the machine. */
+final class ResourceProbes {
+  private ResourceProbes() {}
+
+  static List<Probe> all() {
+    return List.of(
+        gate("priorityIsNotRaised", "a higher priority than others", "priority"),
+        gate("realTimeIsRefused", "a processor for itself", "real-time"),
+        gate("ioPriorityIsNotRaised", "the disks for itself", "io-priority"),
+        gate("hardLimitsAreNotRaised", "more than its limits", "limits"),
+        gate("killerIsNotAvoided", "being spared when memory is short", "out-of-memory"));
+  }
+
+  private static Probe gate(String name, String words, String program) {
+    return Probe.ofKernel(name, RESOURCES, words, program);
+  }
+}
