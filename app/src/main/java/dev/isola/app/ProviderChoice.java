@@ -1,7 +1,7 @@
 package dev.isola.app;
 
-import dev.isola.engine.ProviderNames;
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.selection.Policy;
 import dev.isola.engine.selection.Rejection;

@@ -1,6 +1,6 @@
 package dev.isola.app;
 
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.config.ProviderSettings;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;

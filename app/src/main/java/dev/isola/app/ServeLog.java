@@ -1,6 +1,6 @@
 package dev.isola.app;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.config.LogFormat;
 import dev.isola.server.AccessLog;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package dev.isola.app;
 
-import dev.isola.engine.ProviderNames;
 import dev.isola.engine.Readiness;
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
 import dev.isola.engine.config.ProviderSettings;

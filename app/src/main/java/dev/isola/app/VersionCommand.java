@@ -1,6 +1,6 @@
 package dev.isola.app;
 
-import dev.isola.engine.IsolaVersion;
+import dev.isola.engine.api.IsolaVersion;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine.Command;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.Scratch;
 import dev.isola.engine.Engine;
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;

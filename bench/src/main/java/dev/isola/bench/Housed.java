@@ -2,7 +2,7 @@ package dev.isola.bench;
 
 import dev.isola.conformance.Trial;
 import dev.isola.engine.Engine;
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;

@@ -1,6 +1,6 @@
 package dev.isola.bench;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.server.IsolaServer;
 import dev.isola.server.Serving;
 import dev.isola.server.api.Api;

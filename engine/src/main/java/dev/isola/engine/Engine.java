@@ -1,6 +1,7 @@
 package dev.isola.engine;
 
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
 import dev.isola.engine.config.Shutdown;

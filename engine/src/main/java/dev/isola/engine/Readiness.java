@@ -1,5 +1,6 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.selection.Request;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.selection.Selector;

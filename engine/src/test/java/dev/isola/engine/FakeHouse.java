@@ -1,5 +1,6 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.placing.Placement;
 import dev.isola.engine.selection.DeploymentMode;

@@ -1,5 +1,6 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.Log;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 

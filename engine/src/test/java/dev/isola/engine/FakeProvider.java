@@ -1,5 +1,6 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.Standing;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;

@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.health.Rhythm;
 import dev.isola.engine.placing.Attempt;

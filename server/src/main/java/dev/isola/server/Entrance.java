@@ -1,6 +1,6 @@
 package dev.isola.server;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.trace.Traces;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;

@@ -1,6 +1,6 @@
 package dev.isola.server;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;

@@ -1,6 +1,6 @@
 package dev.isola.server;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.route.Routes;

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.server.audit.AuditLog;
 import dev.isola.server.limit.Limits;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.isola.server;
 
 import dev.isola.engine.Engine;
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;

@@ -1,9 +1,9 @@
 package dev.isola.engine.config;
 
-import dev.isola.engine.ProviderNames;
 import dev.isola.engine.admission.Headroom;
 import dev.isola.engine.admission.MachineState;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.health.Rhythm;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.Policy;

@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.engine.ProviderNames;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.spi.Isolation;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.engine.ProviderNames;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.spi.Secret;
 import java.net.URI;
 import java.net.URISyntaxException;

@@ -1,7 +1,7 @@
 package dev.isola.engine.health;
 
-import dev.isola.engine.Log;
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Log;
+import dev.isola.engine.api.Standing;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.error.ErrorCode;

@@ -1,6 +1,6 @@
 package dev.isola.engine.health;
 
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Standing;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;

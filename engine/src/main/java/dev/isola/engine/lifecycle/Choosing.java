@@ -1,6 +1,6 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.placing.Maker;
 import dev.isola.engine.placing.Placement;

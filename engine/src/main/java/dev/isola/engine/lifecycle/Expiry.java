@@ -1,6 +1,6 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

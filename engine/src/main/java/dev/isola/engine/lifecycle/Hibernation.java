@@ -1,9 +1,9 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.engine.Log;
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;

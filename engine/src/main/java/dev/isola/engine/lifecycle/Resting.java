@@ -1,6 +1,6 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;

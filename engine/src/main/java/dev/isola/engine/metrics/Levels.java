@@ -1,7 +1,7 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.Standing;
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.usage.Used;
 import dev.isola.store.StateCount;

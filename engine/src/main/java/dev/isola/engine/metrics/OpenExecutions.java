@@ -1,6 +1,6 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

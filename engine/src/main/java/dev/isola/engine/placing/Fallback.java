@@ -1,6 +1,6 @@
 package dev.isola.engine.placing;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.selection.Selection;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Sandbox;

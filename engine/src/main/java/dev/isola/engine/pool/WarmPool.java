@@ -1,6 +1,6 @@
 package dev.isola.engine.pool;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.config.PoolEntry;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Creator;

@@ -1,6 +1,6 @@
 package dev.isola.engine.reconcile;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Ender;

@@ -1,6 +1,6 @@
 package dev.isola.engine.registry;
 
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Standing;
 import dev.isola.spi.ProviderFactory;
 import java.time.Instant;
 import java.util.Iterator;

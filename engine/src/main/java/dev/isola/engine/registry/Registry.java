@@ -1,8 +1,8 @@
 package dev.isola.engine.registry;
 
-import dev.isola.engine.Log;
-import dev.isola.engine.ProviderNames;
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Log;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.config.ProviderSettings;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;

@@ -1,10 +1,10 @@
 package dev.isola.engine.selection;
 
-import static dev.isola.engine.ProviderNames.E2B;
-import static dev.isola.engine.ProviderNames.MICROVM;
+import static dev.isola.engine.api.ProviderNames.E2B;
+import static dev.isola.engine.api.ProviderNames.MICROVM;
 
-import dev.isola.engine.ProviderNames;
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.selection.Preference.Ranked;
 import dev.isola.engine.selection.Rejection.Ground;
 import dev.isola.spi.Health;

@@ -1,6 +1,6 @@
 package dev.isola.engine.selection;
 
-import dev.isola.engine.ProviderNames;
+import dev.isola.engine.api.ProviderNames;
 
 /** Which provider the caller wants. */
 public sealed interface Wish {

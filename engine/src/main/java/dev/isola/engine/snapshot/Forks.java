@@ -1,6 +1,6 @@
 package dev.isola.engine.snapshot;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.ForkOrigin;

@@ -1,6 +1,6 @@
 package dev.isola.engine.snapshot;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.lifecycle.Deadlines;
 import dev.isola.engine.lifecycle.Images;
 import dev.isola.engine.lifecycle.Keeping;

@@ -1,7 +1,7 @@
 package dev.isola.engine.snapshot;
 
-import dev.isola.engine.IsolaVersion;
-import dev.isola.engine.Log;
+import dev.isola.engine.api.IsolaVersion;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Living;

@@ -1,6 +1,6 @@
 package dev.isola.engine.usage;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Living;

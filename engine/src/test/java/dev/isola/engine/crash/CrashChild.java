@@ -2,7 +2,7 @@ package dev.isola.engine.crash;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;

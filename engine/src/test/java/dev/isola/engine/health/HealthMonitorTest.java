@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.engine.FakeClock;
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.FakeProvider;
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Standing;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;

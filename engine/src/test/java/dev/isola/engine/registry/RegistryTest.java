@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.isola.engine.FakeClock;
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.FakeProvider;
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.engine.FakeHouse;
 import dev.isola.engine.FakeProvider;
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Standing;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.spec.ContainerType;

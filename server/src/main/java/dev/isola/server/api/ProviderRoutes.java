@@ -1,8 +1,8 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.Standing;
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Standing;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.server.Serving;
 import dev.isola.server.route.Exchange;

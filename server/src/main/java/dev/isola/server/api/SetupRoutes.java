@@ -1,6 +1,6 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.Standing;
+import dev.isola.engine.api.Standing;
 import dev.isola.server.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;

@@ -4,7 +4,7 @@ import static java.nio.file.StandardOpenOption.APPEND;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
-import dev.isola.engine.Log;
+import dev.isola.engine.api.Log;
 import dev.isola.server.JsonText;
 import dev.isola.server.Witness;
 import java.io.ByteArrayOutputStream;

@@ -1,4 +1,4 @@
-package dev.isola.engine;
+package dev.isola.engine.api;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

@@ -1,4 +1,4 @@
-package dev.isola.engine;
+package dev.isola.engine.api;
 
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderInfo;

@@ -1,4 +1,4 @@
-package dev.isola.engine;
+package dev.isola.engine.api;
 
 import java.io.IOException;
 import java.io.InputStream;

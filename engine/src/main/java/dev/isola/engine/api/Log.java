@@ -1,4 +1,4 @@
-package dev.isola.engine;
+package dev.isola.engine.api;
 
 /** Where the engine says what a person who runs it should know. One sentence each, no secrets. */
 public interface Log {

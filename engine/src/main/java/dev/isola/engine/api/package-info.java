@@ -1,0 +1,5 @@
+/** Values that the engine and the server share. Knows no other package of the engine. */
+@NullMarked
+package dev.isola.engine.api;
+
+import org.jspecify.annotations.NullMarked;
