@@ -4,6 +4,7 @@ import dev.isola.engine.Engine;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
 import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.engine.registry.Registry;
 import dev.isola.host.image.ImageStore;
 import dev.isola.server.IsolaServer;
@@ -77,7 +78,7 @@ final class RunningServer implements AutoCloseable {
                 new E2bSettings(
                     config.get(Keys.PROVIDER),
                     config.get(Keys.E2B_NETWORK),
-                    Optional.of(new Keep(ledger.settings(), data.path().resolve("e2b")))),
+                    Optional.of(new Keep(new LedgerSettings(ledger), data.path().resolve("e2b")))),
                 VersionCommand.version(),
                 () -> SetupSteps.here(host, data),
                 new HostImages(new ImageStore(data.path()))),
@@ -118,7 +119,7 @@ final class RunningServer implements AutoCloseable {
       Host host, Config config, Ledger ledger, InstantSource clock, ServeLog log) {
     Optional<String> given =
         Optional.ofNullable(host.env().get("ISOLA_API_KEY")).filter(key -> !key.isEmpty());
-    ApiKeys keys = ApiKeys.open(ledger.settings(), given, clock);
+    ApiKeys keys = ApiKeys.open(new LedgerSettings(ledger), given, clock);
     if (given.filter(key -> !key.startsWith(ApiKeys.PREFIX)).isPresent()) {
       log.warning(
           "ISOLA_API_KEY does not begin with "

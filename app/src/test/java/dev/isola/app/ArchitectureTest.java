@@ -71,7 +71,10 @@ class ArchitectureTest {
         noClasses().should().haveNameMatching(".*(Utils?|Manager|Helper)"),
         noClasses().that(not(resideInAPackage("dev.isola.app.."))).should(ACCESS_STANDARD_STREAMS),
         noClasses().should(USE_JAVA_UTIL_LOGGING),
-        folder("server", "spi", "store", "snapshot", "engine"),
+        folder("server", "spi", "snapshot", "engine"),
+        noClasses()
+            .that(resideInAPackage("dev.isola.server.."))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.store.."))),
         folder("client"),
         folder("snapshot", "spi", "archive"),
         slices().assignedFrom(PACKAGES).should().beFreeOfCycles());

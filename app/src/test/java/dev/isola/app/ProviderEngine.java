@@ -2,6 +2,7 @@ package dev.isola.app;
 
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
@@ -24,7 +25,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
-import dev.isola.store.SandboxFilter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package dev.isola.bench;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.server.IsolaServer;
 import dev.isola.server.Serving;
 import dev.isola.server.api.Api;
@@ -38,7 +39,7 @@ final class Served implements AutoCloseable {
 
   static Served open(String provider, Housed housed) {
     ApiKeys keys =
-        ApiKeys.open(housed.ledger().settings(), Optional.of(KEY), InstantSource.system());
+        ApiKeys.open(new LedgerSettings(housed.ledger()), Optional.of(KEY), InstantSource.system());
     Serving serving = new Serving();
     serving.ready(housed.parts());
     IsolaServer server =

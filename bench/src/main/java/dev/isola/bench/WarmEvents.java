@@ -1,6 +1,6 @@
 package dev.isola.bench;
 
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;

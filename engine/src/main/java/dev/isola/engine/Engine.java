@@ -1,18 +1,23 @@
 package dev.isola.engine;
 
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.Page;
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.api.StateCount;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
 import dev.isola.engine.config.Shutdown;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lease.SandboxLeases;
+import dev.isola.engine.ledger.Views;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Choosing;
 import dev.isola.engine.lifecycle.Creator;
 import dev.isola.engine.lifecycle.Deadlines;
-import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Expiry;
 import dev.isola.engine.lifecycle.Hibernation;
@@ -60,11 +65,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
-import dev.isola.store.Page;
 import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
-import dev.isola.store.Sandboxes;
-import dev.isola.store.StateCount;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -280,14 +281,18 @@ public final class Engine implements AutoCloseable {
   }
 
   /** Returns what is written down of a sandbox; one that cannot be read is in state error. */
-  public SandboxEntry entry(SandboxId id) {
-    return quarantine.shown(book.need(id));
+  public SandboxView entry(SandboxId id) {
+    return shown(book.need(id));
+  }
+
+  private SandboxView shown(SandboxEntry entry) {
+    return Views.of(quarantine.shown(entry));
   }
 
   /** Returns what is written down of sandboxes; one that cannot be read is in state error. */
   public Page list(SandboxFilter filter, String after, int limit) {
-    Page page = ledger.sandboxes().list(filter, after, limit);
-    return new Page(page.entries().stream().map(quarantine::shown).toList(), page.next());
+    dev.isola.store.Page page = ledger.sandboxes().list(Views.of(filter), after, limit);
+    return new Page(page.entries().stream().map(this::shown).toList(), page.next());
   }
 
   /**
@@ -310,13 +315,13 @@ public final class Engine implements AutoCloseable {
     SandboxEntry entry = book.need(id);
     if (Rest.wakes(entry)
         && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
-      entry = resume(id);
+      entry = wake(id);
     }
     return new Living.Held(living.of(entry), entry.provider());
   }
 
   /** Lets a sandbox live for {@code fromNow}. What is written decides; then the sandbox is told. */
-  public SandboxEntry renew(SandboxId id, Duration fromNow) {
+  public SandboxView renew(SandboxId id, Duration fromNow) {
     SandboxEntry entry =
         book.change(
             id,
@@ -333,10 +338,10 @@ public final class Engine implements AutoCloseable {
       guard(entry).run("renew", () -> Deadlines.tell(living.of(entry), given));
     }
     Failpoint.RENEW_TOLD.reach();
-    return entry;
+    return Views.of(entry);
   }
 
-  public SandboxEntry pause(SandboxId id, Pausing.PauseKind kind) {
+  public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
     SandboxState state =
         kind == Pausing.PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
     return measured.deed(
@@ -348,11 +353,15 @@ public final class Engine implements AutoCloseable {
           Failpoint.PAUSE_DONE.reach();
           SandboxEntry paused = become(id, state);
           Failpoint.PAUSE_WRITTEN.reach();
-          return paused;
+          return Views.of(paused);
         });
   }
 
-  public SandboxEntry resume(SandboxId id) {
+  public SandboxView resume(SandboxId id) {
+    return Views.of(wake(id));
+  }
+
+  private SandboxEntry wake(SandboxId id) {
     return measured.deed(
         Deed.RESUME,
         providerOf(id),
@@ -414,7 +423,7 @@ public final class Engine implements AutoCloseable {
 
   /** Counts the sandboxes that are not destroyed. */
   public List<StateCount> counts() {
-    return ledger.sandboxes().counts();
+    return ledger.sandboxes().counts().stream().map(Views::of).toList();
   }
 
   /** Returns what was promised to sandboxes, and what is left. */
@@ -517,8 +526,8 @@ public final class Engine implements AutoCloseable {
     SandboxFilter filter = SandboxFilter.ALL.notDestroyed();
     String cursor = "";
     do {
-      Page page = ledger.sandboxes().list(filter, cursor, Sandboxes.MAX_LIMIT);
-      for (SandboxEntry entry : page.entries()) {
+      Page page = list(filter, cursor, Page.MAX_LIMIT);
+      for (SandboxView entry : page.entries()) {
         attempt(
             "ending sandbox " + entry.id(),
             () -> ender.end(entry.id(), Destroy.FORCE, "the server was shut down"));

@@ -3,12 +3,12 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.store.SandboxEntry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,7 +30,7 @@ class DefaultTtlTest {
     FakeProvider cloud = new FakeProvider("gvisor");
     cloud.longestTtl = Duration.ofHours(1);
     try (EngineHouse house = new EngineHouse(folder, "", cloud)) {
-      SandboxEntry made = house.engine.create(order("one").withDefaultTtl()).entry();
+      SandboxView made = house.engine.create(order("one").withDefaultTtl()).entry();
       assertThat(made.expiresAt()).contains(made.createdAt().plus(Duration.ofHours(1)));
       assertThat(cloud.lastSpec)
           .extracting(SandboxSpec::ttl)

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.SnapshotImages;

@@ -3,14 +3,14 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -40,20 +40,20 @@ class PoolReplacementTest {
     return Order.of(Request.auto(spec));
   }
 
-  private static List<SandboxEntry> pooled(EngineHouse house) {
+  private static List<SandboxView> pooled(EngineHouse house) {
     return house
         .engine
         .list(SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
         .entries();
   }
 
-  private static SandboxEntry ready(EngineHouse house) {
+  private static SandboxView ready(EngineHouse house) {
     await().until(() -> pooled(house).size() == 1);
     return pooled(house).getFirst();
   }
 
   /** Waits until another sandbox is ready and the one before is gone. */
-  private static SandboxEntry replaced(EngineHouse house, SandboxEntry before) {
+  private static SandboxView replaced(EngineHouse house, SandboxView before) {
     await()
         .until(
             () -> {
@@ -70,9 +70,9 @@ class PoolReplacementTest {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
     try (EngineHouse house = new EngineHouse(folder, POOL, gvisor)) {
-      SandboxEntry before = ready(house);
+      SandboxView before = ready(house);
       gvisor.imageDigest = Optional.of("sha256:2");
-      SandboxEntry after = replaced(house, before);
+      SandboxView after = replaced(house, before);
       assertThat(house.engine.create(order()).entry().id()).isEqualTo(after.id());
     }
   }
@@ -82,9 +82,9 @@ class PoolReplacementTest {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
     try (EngineHouse house = new EngineHouse(folder, POOL, gvisor)) {
-      SandboxEntry before = ready(house);
+      SandboxView before = ready(house);
       gvisor.imageDigest = Optional.of("sha256:2");
-      SandboxEntry made = house.engine.create(order()).entry();
+      SandboxView made = house.engine.create(order()).entry();
       assertThat(made.id()).isNotEqualTo(before.id());
       assertThat(made.warm()).isFalse();
     }
@@ -95,8 +95,8 @@ class PoolReplacementTest {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
     try (EngineHouse house = new EngineHouse(folder, POOL, gvisor)) {
-      SandboxEntry before = ready(house);
-      SandboxEntry made = house.engine.create(order()).entry();
+      SandboxView before = ready(house);
+      SandboxView made = house.engine.create(order()).entry();
       assertThat(made.id()).isEqualTo(before.id());
       assertThat(made.warm()).isTrue();
     }
@@ -107,10 +107,10 @@ class PoolReplacementTest {
     FakeProvider gvisor = new FakeProvider("gvisor").ill("not installed yet");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
     try (EngineHouse house = new EngineHouse(folder, POOL, gvisor, bubblewrap)) {
-      SandboxEntry before = ready(house);
+      SandboxView before = ready(house);
       assertThat(before.provider()).isEqualTo("bubblewrap");
       gvisor.health = new Health.Healthy("installed");
-      SandboxEntry after = replaced(house, before);
+      SandboxView after = replaced(house, before);
       assertThat(after.provider()).isEqualTo("gvisor");
     }
   }
@@ -120,7 +120,7 @@ class PoolReplacementTest {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
     try (EngineHouse house = new EngineHouse(folder, POOL, gvisor)) {
-      SandboxEntry before = ready(house);
+      SandboxView before = ready(house);
       gvisor.ill("restarts");
       await()
           .until(
@@ -129,7 +129,7 @@ class PoolReplacementTest {
                       .filter(one -> one.name().equals("gvisor"))
                       .allMatch(one -> one.health() instanceof Health.Unhealthy));
       house.engine.pool().refill();
-      assertThat(pooled(house)).extracting(SandboxEntry::id).containsExactly(before.id());
+      assertThat(pooled(house)).extracting(SandboxView::id).containsExactly(before.id());
     }
   }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
@@ -16,7 +18,6 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
 import dev.isola.store.Update;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -61,11 +62,11 @@ class QuarantineTest {
       create(house, GOOD, Duration.ofSeconds(60));
       house.restart(() -> plant(house));
 
-      SandboxEntry bad = house.engine.entry(BAD);
+      SandboxView bad = house.engine.entry(BAD);
       assertThat(bad.state()).isEqualTo(SandboxState.ERROR);
       assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("cannot be read"));
       assertThat(house.engine.list(SandboxFilter.ALL, "", 10).entries())
-          .extracting(SandboxEntry::id)
+          .extracting(SandboxView::id)
           .contains(BAD, GOOD);
       assertThat(house.engine.events().after(0, 1000))
           .anyMatch(e -> e.type().equals("quarantine") && e.sandbox().orElseThrow().equals(BAD));
@@ -154,7 +155,7 @@ class QuarantineTest {
       house.engine.destroy(GOOD, Destroy.FORCE);
 
       assertThat(house.engine.promised().promised().memoryMb()).isZero();
-      SandboxEntry gone = house.engine.entry(GOOD);
+      SandboxView gone = house.engine.entry(GOOD);
       assertThat(gone.state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(gone.cause())
           .hasValueSatisfying(why -> assertThat(why).contains("File name too long"));

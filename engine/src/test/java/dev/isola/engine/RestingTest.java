@@ -3,7 +3,7 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.ForkKind;

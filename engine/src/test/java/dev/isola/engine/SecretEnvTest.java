@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.Request;

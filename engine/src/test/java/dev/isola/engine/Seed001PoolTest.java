@@ -3,7 +3,7 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.Isolation;
@@ -69,7 +69,8 @@ class Seed001PoolTest {
 
   private static List<SandboxEntry> pooled(EngineHouse house) {
     return house
-        .engine
+        .ledger
+        .sandboxes()
         .list(SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
         .entries();
   }
@@ -142,7 +143,7 @@ class Seed001PoolTest {
                 .pooled(true)
                 .build());
     sandboxes.update(intent.toBuilder().state(SandboxState.RUNNING).build());
-    return house.engine.entry(intent.id());
+    return sandboxes.find(intent.id()).orElseThrow();
   }
 
   private static SandboxEntry given(SandboxEntry entry) {

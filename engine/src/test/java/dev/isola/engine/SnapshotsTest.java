@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
+import dev.isola.engine.api.Event;
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.ForkKind;
@@ -35,9 +38,6 @@ import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.store.Event;
-import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -345,7 +345,7 @@ class SnapshotsTest {
     pooled().forEach(entry -> made.add(entry.id()));
   }
 
-  private List<SandboxEntry> pooled() {
+  private List<SandboxView> pooled() {
     return house
         .engine
         .list(SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)

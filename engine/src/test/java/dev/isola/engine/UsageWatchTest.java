@@ -3,13 +3,13 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.engine.api.Event;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.UsageReporting.Usage;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.store.Event;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,12 +1,12 @@
 package dev.isola.server;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.store.SandboxEntry;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,7 +31,7 @@ public final class Waking {
     if (!isAsleep(sandbox.state())) {
       return sandbox;
     }
-    SandboxEntry entry = serving.engine().entry(id);
+    SandboxView entry = serving.engine().entry(id);
     if (isAsleep(entry.state())) {
       wake(entry);
     }
@@ -42,7 +42,7 @@ public final class Waking {
     return state == SandboxState.PAUSED || state == SandboxState.STOPPED;
   }
 
-  private void wake(SandboxEntry entry) {
+  private void wake(SandboxView entry) {
     SandboxId id = entry.id();
     if (!SpecText.read(entry.spec(), id).autoResume()) {
       throw Fault.of(

@@ -8,6 +8,7 @@ import dev.isola.engine.config.Machine;
 import dev.isola.engine.config.Sources;
 import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.engine.registry.Registry;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.provider.memory.MemoryProviderFactory;
@@ -130,7 +131,7 @@ final class ServerHouse implements AutoCloseable {
     health =
         HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
     engine = Engine.open(config, ledger, registry, health, clock, log);
-    keys = ApiKeys.open(ledger.settings(), Optional.empty(), clock);
+    keys = ApiKeys.open(new LedgerSettings(ledger), Optional.empty(), clock);
     admin = key("admin", Scope.ADMIN);
     use = key("use", Scope.USE);
     read = key("read", Scope.READ);
@@ -141,7 +142,7 @@ final class ServerHouse implements AutoCloseable {
             new E2bSettings(
                 factory.name(),
                 NetworkMode.NONE,
-                Optional.of(new Keep(ledger.settings(), folder.resolve("e2b")))),
+                Optional.of(new Keep(new LedgerSettings(ledger), folder.resolve("e2b")))),
             "test",
             () -> {
               looked.incrementAndGet();

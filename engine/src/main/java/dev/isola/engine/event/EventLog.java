@@ -1,10 +1,11 @@
 package dev.isola.engine.event;
 
+import dev.isola.engine.api.Event;
+import dev.isola.engine.ledger.Views;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.store.Event;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.NewEvent;
@@ -38,7 +39,7 @@ public final class EventLog {
 
   /** Returns events with larger numbers, in order; none when there are none yet. */
   public List<Event> after(long number, int limit) {
-    return ledger.events().after(number, limit);
+    return ledger.events().after(number, limit).stream().map(Views::of).toList();
   }
 
   /** Like {@link #after}, but waits up to {@code patience} for the first. */
@@ -94,10 +95,9 @@ public final class EventLog {
   }
 
   /** Writes an event that belongs to no change of state. */
-  public Event append(NewEvent event) {
-    Event appended = ledger.events().append(event);
+  public void append(NewEvent event) {
+    ledger.events().append(event);
     written();
-    return appended;
   }
 
   /** Wakes who waits; called when something was written. */

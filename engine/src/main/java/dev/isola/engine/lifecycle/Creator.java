@@ -3,7 +3,9 @@ package dev.isola.engine.lifecycle;
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Delivery;
 import dev.isola.engine.event.EventLog;
+import dev.isola.engine.ledger.Views;
 import dev.isola.engine.placing.Placement;
 import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.engine.registry.Registry;
@@ -115,7 +117,7 @@ public final class Creator {
                 ttl ->
                     new ProviderGuard(entry.provider())
                         .run("renew", () -> Deadlines.tell(sandbox, ttl)));
-        yield new Delivery(entry, sandbox, false);
+        yield new Delivery(Views.of(entry), sandbox, false);
       }
     };
   }
@@ -169,7 +171,7 @@ public final class Creator {
       }
       Failpoint.CREATE_RUNNING.reach();
       living.keep(placement.sandbox());
-      return new Delivery(stored.get(), placement.sandbox(), false);
+      return new Delivery(Views.of(stored.get()), placement.sandbox(), false);
     } catch (SandboxException e) {
       clean(making.entry().id(), e);
       throw e;
@@ -189,7 +191,7 @@ public final class Creator {
     try {
       Failpoint.CREATE_REPEATED.reach();
       SandboxEntry entry = events.waitForState(id, SETTLED, spec(order).startupTimeout());
-      return new Delivery(entry, living.of(entry), true);
+      return new Delivery(Views.of(entry), living.of(entry), true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(ErrorCode.CANCELLED, "interrupted while sandbox " + id + " was made", "")

@@ -1,6 +1,6 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Uses;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.error.SandboxException;

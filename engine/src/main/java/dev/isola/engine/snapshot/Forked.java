@@ -1,7 +1,7 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.store.SandboxEntry;
 
 /** What came of one fork. */
 public sealed interface Forked {
@@ -14,7 +14,7 @@ public sealed interface Forked {
   }
 
   /** A sandbox. */
-  record Made(SandboxEntry entry, By by) implements Forked {}
+  record Made(SandboxView entry, By by) implements Forked {}
 
   /** No sandbox, and why. */
   record Failed(SandboxException why) implements Forked {}

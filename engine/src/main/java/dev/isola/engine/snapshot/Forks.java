@@ -1,8 +1,9 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Book;
-import dev.isola.engine.lifecycle.Delivery;
 import dev.isola.engine.lifecycle.ForkOrigin;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.ReservedTags;
@@ -70,7 +71,7 @@ public record Forks(
     Map<String, Secret> secretEnv = secrets.get(id);
     Sandbox sandbox = use.apply(id);
     SandboxEntry source = book.need(id);
-    try (Shared shared = shared(sandbox, source)) {
+    try (Shared shared = shared(sandbox, source.spec())) {
       return shared.origin().isPresent()
           ? mounted(source, secretEnv, shared.origin().get(), count)
           : restored(source, secretEnv, count);
@@ -105,7 +106,7 @@ public record Forks(
     }
   }
 
-  private Shared shared(Sandbox sandbox, SandboxEntry source) {
+  private Shared shared(Sandbox sandbox, String spec) {
     Optional<Forking> forking = sandbox.as(Forking.class);
     if (forking.isEmpty()) {
       return Shared.NOTHING;
@@ -114,7 +115,7 @@ public record Forks(
       Forking.Origin workspace = forking.get().freeze();
       try {
         ForkRest rest =
-            ForkRest.of(sandbox, SpecText.read(source.spec(), source.id()), snapshots.scratch());
+            ForkRest.of(sandbox, SpecText.read(spec, sandbox.id()), snapshots.scratch());
         return new Shared(
             Optional.of(new ForkOrigin(workspace, rest::applyTo)),
             () -> {
@@ -169,8 +170,8 @@ public record Forks(
       Forked first,
       Supplier<Forked> filled,
       int count) {
-    if (first instanceof Forked.Made(SandboxEntry entry, Forked.By ignored)) {
-      try (Shared shared = shared(use.apply(entry.id()), entry)) {
+    if (first instanceof Forked.Made(SandboxView entry, Forked.By ignored)) {
+      try (Shared shared = shared(use.apply(entry.id()), entry.spec())) {
         if (shared.origin().isPresent()) {
           return mounted(source, secretEnv, shared.origin().get(), count);
         }

@@ -3,14 +3,13 @@ package dev.isola.engine.crash;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.Page;
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.store.Page;
-import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
-import dev.isola.store.Sandboxes;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -106,7 +105,7 @@ final class CrashChild {
   private void go() {
     SandboxFilter filter = SandboxFilter.ALL.notDestroyed().label(Traffic.LIFE, Traffic.FOREVER);
     int next = 0;
-    for (SandboxEntry entry : all(filter)) {
+    for (SandboxView entry : all(filter)) {
       if (callers.stream().noneMatch(caller -> caller.has(entry.id()))) {
         callers.get(next++ % CALLERS).adopt(entry);
       }
@@ -114,11 +113,11 @@ final class CrashChild {
     callers.forEach(caller -> Thread.ofVirtual().start(caller));
   }
 
-  private List<SandboxEntry> all(SandboxFilter filter) {
-    List<SandboxEntry> found = new ArrayList<>();
+  private List<SandboxView> all(SandboxFilter filter) {
+    List<SandboxView> found = new ArrayList<>();
     String cursor = "";
     do {
-      Page page = server.engine.list(filter, cursor, Sandboxes.MAX_LIMIT);
+      Page page = server.engine.list(filter, cursor, Page.MAX_LIMIT);
       found.addAll(page.entries());
       cursor = page.next().orElse("");
     } while (!cursor.isEmpty());
@@ -139,10 +138,10 @@ final class CrashChild {
                 tell.say("unseen", name);
               }
             });
-    List<SandboxEntry> written = all(SandboxFilter.ALL);
+    List<SandboxView> written = all(SandboxFilter.ALL);
     Map<String, Long> counts =
         written.stream().collect(Collectors.groupingBy(CrashChild::key, Collectors.counting()));
-    for (SandboxEntry entry : written) {
+    for (SandboxView entry : written) {
       boolean young = entry.state() == SandboxState.CREATING && entry.createdAt().isAfter(start);
       tell.say(
           "entry",
@@ -155,12 +154,12 @@ final class CrashChild {
     tell.say("dumped");
   }
 
-  private static String key(SandboxEntry entry) {
+  private static String key(SandboxView entry) {
     return entry.labels().getOrDefault(Traffic.KEY, "-");
   }
 
   /** One that never ran has given its key back; then another may have it. */
-  private boolean ran(SandboxEntry entry) {
+  private boolean ran(SandboxView entry) {
     return server.ledger.sandboxes().transitions(entry.id()).stream()
         .anyMatch(step -> step.to() == SandboxState.RUNNING);
   }

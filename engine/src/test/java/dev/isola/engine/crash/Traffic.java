@@ -1,7 +1,8 @@
 package dev.isola.engine.crash;
 
 import dev.isola.engine.Engine;
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
@@ -14,7 +15,6 @@ import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -56,7 +56,7 @@ final class Traffic implements Runnable {
   }
 
   /** Takes over a sandbox that an earlier process made. */
-  void adopt(SandboxEntry entry) {
+  void adopt(SandboxView entry) {
     if (entry.state() == SandboxState.RUNNING || entry.state() == SandboxState.PAUSED) {
       mine.add(
           new Mine(
@@ -157,7 +157,7 @@ final class Traffic implements Runnable {
   }
 
   private void created(Delivery delivery, String key) {
-    SandboxEntry entry = delivery.entry();
+    SandboxView entry = delivery.entry();
     tell.say("created", entry.id(), key.isEmpty() ? "-" : key, FOREVER);
     if (!has(entry.id())) {
       mine.add(new Mine(entry.id(), entry.provider(), key, false));

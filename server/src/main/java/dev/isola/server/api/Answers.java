@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
@@ -7,7 +8,6 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
-import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,7 +18,7 @@ import java.util.Map;
 final class Answers {
   private Answers() {}
 
-  static Map<String, Object> sandbox(SandboxEntry entry) {
+  static Map<String, Object> sandbox(SandboxView entry) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", entry.id().value());
     json.put("state", word(entry.state()));

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.engine.api.Event;
 import dev.isola.engine.event.EventLog;
 import dev.isola.server.Serving;
 import dev.isola.server.route.Exchange;
@@ -8,7 +9,6 @@ import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Shape;
 import dev.isola.spi.SandboxId;
-import dev.isola.store.Event;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;

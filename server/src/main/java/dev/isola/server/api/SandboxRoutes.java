@@ -1,6 +1,9 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
+import dev.isola.engine.api.Page;
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.server.Serving;
@@ -24,9 +27,6 @@ import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecDocument;
 import dev.isola.spi.spec.Violation;
-import dev.isola.store.Page;
-import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -152,12 +152,12 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     return new SandboxId(exchange.path("id"));
   }
 
-  private void answer(Exchange exchange, SandboxEntry entry) throws IOException {
+  private void answer(Exchange exchange, SandboxView entry) throws IOException {
     exchange.json(200, view(entry));
   }
 
   /** Returns a sandbox with the limits of its spec that its provider does not enforce. */
-  private Map<String, Object> view(SandboxEntry entry) {
+  private Map<String, Object> view(SandboxView entry) {
     Map<String, Object> json = Answers.sandbox(entry);
     json.put("unenforcedLimits", unenforced(entry.provider()));
     return json;

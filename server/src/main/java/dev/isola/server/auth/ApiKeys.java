@@ -1,8 +1,8 @@
 package dev.isola.server.auth;
 
+import dev.isola.engine.api.Settings;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.store.Settings;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;

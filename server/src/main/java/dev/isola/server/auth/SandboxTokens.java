@@ -1,7 +1,7 @@
 package dev.isola.server.auth;
 
+import dev.isola.engine.api.Settings;
 import dev.isola.spi.SandboxId;
-import dev.isola.store.Settings;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;

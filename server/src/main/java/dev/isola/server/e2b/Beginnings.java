@@ -1,5 +1,6 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
 import dev.isola.server.e2b.template.Template;
@@ -15,7 +16,6 @@ import dev.isola.spi.exec.Output;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
-import dev.isola.store.SandboxEntry;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
@@ -27,7 +27,7 @@ public record Beginnings(Serving serving) {
   private static final int MOST_READ = 64 * 1024;
 
   /** Returns when the command is ready; a sandbox in which it never is goes again. */
-  public void begin(SandboxEntry entry, Template template) {
+  public void begin(SandboxView entry, Template template) {
     SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
     if (template.start().isEmpty() && spec.volumes().isEmpty()) {
       return;

@@ -1,7 +1,8 @@
 package dev.isola.server.e2b;
 
 import dev.isola.engine.Engine;
-import dev.isola.engine.lifecycle.Delivery;
+import dev.isola.engine.api.Delivery;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
@@ -22,7 +23,6 @@ import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.store.SandboxEntry;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -112,7 +112,7 @@ record ControlRoutes(
         serving
             .engine()
             .create(exchange.header("Idempotency-Key").map(order::withKey).orElse(order));
-    SandboxEntry entry = delivery.entry();
+    SandboxView entry = delivery.entry();
     exchange.about(entry.id());
     if (!delivery.repeated()) {
       beginnings.begin(entry, template);
@@ -122,7 +122,7 @@ record ControlRoutes(
 
   /** Wakes one that is paused. Its time is made longer, and never shorter. */
   private void connect(Exchange exchange) throws IOException {
-    SandboxEntry entry = Living.of(serving, exchange);
+    SandboxView entry = Living.of(serving, exchange);
     Body body = new Body(exchange.body());
     Duration time = Wanted.seconds(body, "timeout", SECOND);
     boolean asleep = Described.isAsleep(entry);
@@ -138,7 +138,7 @@ record ControlRoutes(
   }
 
   /** Who wants nothing of the memory gets the files, and processes that begin anew. */
-  private void wake(SandboxEntry entry, boolean memory) {
+  private void wake(SandboxView entry, boolean memory) {
     Engine engine = serving.engine();
     engine.resume(entry.id());
     if (!memory && entry.state() == SandboxState.PAUSED) {
@@ -156,7 +156,7 @@ record ControlRoutes(
 
   /** One that is paused is kept; its time goes on when it wakes. */
   private void pause(Exchange exchange) throws IOException {
-    SandboxEntry entry = Living.of(serving, exchange);
+    SandboxView entry = Living.of(serving, exchange);
     if (Described.isAsleep(entry)) {
       throw already(exchange, "paused");
     }
@@ -196,7 +196,7 @@ record ControlRoutes(
 
   /** The network of a sandbox does not change; who wants what it has is told so. */
   private void network(Exchange exchange) throws IOException {
-    SandboxEntry entry = Living.of(serving, exchange);
+    SandboxView entry = Living.of(serving, exchange);
     Body body = new Body(exchange.body());
     if (!wanted.reached(body, body).equals(SpecText.read(entry.spec(), entry.id()).network())) {
       throw Fault.of(

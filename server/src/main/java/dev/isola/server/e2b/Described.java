@@ -1,5 +1,6 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.server.Serving;
@@ -13,7 +14,6 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import dev.isola.spi.spec.WhenOver;
-import dev.isola.store.SandboxEntry;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,7 +28,7 @@ record Described(Serving serving, ApiKeys keys) {
   private static final Instant NEVER = Instant.parse("2999-12-31T00:00:00Z");
 
   /** Describes one to who may work in it. */
-  Map<String, Object> opened(Exchange exchange, SandboxEntry entry) {
+  Map<String, Object> opened(Exchange exchange, SandboxView entry) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
     json.put("templateID", template(entry));
@@ -39,7 +39,7 @@ record Described(Serving serving, ApiKeys keys) {
     return json;
   }
 
-  private void secrets(Exchange exchange, SandboxEntry entry, Map<String, Object> json) {
+  private void secrets(Exchange exchange, SandboxView entry, Map<String, Object> json) {
     json.put("domain", Gate.domain(exchange.header("Host").orElse("localhost")));
     boolean host = !HostAccess.of(SpecText.read(entry.spec(), entry.id())).isNone();
     Scope needed = host ? Scope.ADMIN : Scope.USE;
@@ -52,7 +52,7 @@ record Described(Serving serving, ApiKeys keys) {
   }
 
   /** Describes one in a list. */
-  Map<String, Object> listed(SandboxEntry entry) {
+  Map<String, Object> listed(SandboxView entry) {
     SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
@@ -79,7 +79,7 @@ record Described(Serving serving, ApiKeys keys) {
   }
 
   /** Describes one by itself. */
-  Map<String, Object> detailed(Exchange exchange, SandboxEntry entry) {
+  Map<String, Object> detailed(Exchange exchange, SandboxView entry) {
     Map<String, Object> json = listed(entry);
     secrets(exchange, entry, json);
     json.put("allowInternetAccess", Marks.of(entry, Marks.INTERNET).isPresent());
@@ -95,18 +95,18 @@ record Described(Serving serving, ApiKeys keys) {
     return json;
   }
 
-  static boolean isAsleep(SandboxEntry entry) {
+  static boolean isAsleep(SandboxView entry) {
     return entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED;
   }
 
-  static String template(SandboxEntry entry) {
+  static String template(SandboxView entry) {
     return Marks.of(entry, Marks.TEMPLATE)
         .or(() -> SpecText.read(entry.spec(), entry.id()).image())
         .orElse("host");
   }
 
   /** What the provider said of itself last; of one that never did, the least. */
-  private String version(SandboxEntry entry) {
+  private String version(SandboxView entry) {
     return serving.parts().health().current().stream()
         .filter(one -> one.name().equals(entry.provider()))
         .flatMap(one -> one.info().stream())

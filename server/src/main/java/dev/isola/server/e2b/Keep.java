@@ -1,6 +1,6 @@
 package dev.isola.server.e2b;
 
-import dev.isola.store.Settings;
+import dev.isola.engine.api.Settings;
 import java.nio.file.Path;
 
 /**

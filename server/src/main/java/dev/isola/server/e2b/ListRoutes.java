@@ -1,5 +1,7 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.api.Page;
+import dev.isola.engine.api.SandboxFilter;
 import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
@@ -10,8 +12,6 @@ import dev.isola.server.route.Routes;
 import dev.isola.server.route.Shape;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.spec.Violation;
-import dev.isola.store.Page;
-import dev.isola.store.SandboxFilter;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;

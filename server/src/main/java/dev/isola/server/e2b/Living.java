@@ -1,5 +1,6 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.server.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxId;
@@ -7,7 +8,6 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.store.SandboxEntry;
 
 /** Finds the sandbox that a request is about. */
 final class Living {
@@ -16,12 +16,12 @@ final class Living {
   /**
    * @throws dev.isola.spi.error.NotFound also when it is not there any more
    */
-  static SandboxEntry of(Serving serving, Exchange exchange) {
+  static SandboxView of(Serving serving, Exchange exchange) {
     String id = exchange.path("id");
     if (!SandboxId.isValid(id)) {
       throw unknown(id);
     }
-    SandboxEntry entry = serving.engine().entry(new SandboxId(id));
+    SandboxView entry = serving.engine().entry(new SandboxId(id));
     if (entry.state() != SandboxState.RUNNING && !Described.isAsleep(entry)) {
       throw unknown(id);
     }

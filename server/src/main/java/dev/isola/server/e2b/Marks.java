@@ -1,6 +1,6 @@
 package dev.isola.server.e2b;
 
-import dev.isola.store.SandboxEntry;
+import dev.isola.engine.api.SandboxView;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -21,17 +21,17 @@ public final class Marks {
 
   private Marks() {}
 
-  static Optional<String> of(SandboxEntry entry, String mark) {
+  static Optional<String> of(SandboxView entry, String mark) {
     return Optional.ofNullable(entry.labels().get(mark));
   }
 
   /** Tells whether a sandbox is a means of ours, and nothing that a client made. */
-  public static boolean isOurOwn(SandboxEntry entry) {
+  public static boolean isOurOwn(SandboxView entry) {
     return entry.labels().containsKey(VOLUME);
   }
 
   /** Returns the labels that are the caller's. */
-  static Map<String, String> metadata(SandboxEntry entry) {
+  static Map<String, String> metadata(SandboxView entry) {
     Map<String, String> theirs = new LinkedHashMap<>();
     entry
         .labels()

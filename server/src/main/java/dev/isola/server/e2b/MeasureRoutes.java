@@ -1,5 +1,7 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.api.Event;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
@@ -10,8 +12,6 @@ import dev.isola.server.route.Shape;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.spec.ResourceLimits;
-import dev.isola.store.Event;
-import dev.isola.store.SandboxEntry;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -47,7 +47,7 @@ record MeasureRoutes(Serving serving) {
 
   /** There is one measurement, and that is of now. */
   private void metrics(Exchange exchange) throws IOException {
-    SandboxEntry entry = Living.of(serving, exchange);
+    SandboxView entry = Living.of(serving, exchange);
     Instant now = Instant.now();
     long end = exchange.query("end").map(Long::parseLong).orElse(Long.MAX_VALUE);
     if (Described.isAsleep(entry) || end < now.getEpochSecond()) {
@@ -63,7 +63,7 @@ record MeasureRoutes(Serving serving) {
     exchange.json(200, List.of(measured(reporting, limits(entry), now)));
   }
 
-  private static ResourceLimits limits(SandboxEntry entry) {
+  private static ResourceLimits limits(SandboxView entry) {
     return SpecText.read(entry.spec(), entry.id()).limits();
   }
 
@@ -99,7 +99,7 @@ record MeasureRoutes(Serving serving) {
   }
 
   private void logs(Exchange exchange) throws IOException {
-    SandboxEntry entry = Living.of(serving, exchange);
+    SandboxView entry = Living.of(serving, exchange);
     List<Map<String, Object>> lines = new ArrayList<>();
     List<Map<String, Object>> entries = new ArrayList<>();
     for (Event event : events(entry)) {
@@ -119,7 +119,7 @@ record MeasureRoutes(Serving serving) {
     exchange.json(200, Map.of("logs", lines, "logEntries", entries));
   }
 
-  private List<Event> events(SandboxEntry entry) {
+  private List<Event> events(SandboxView entry) {
     List<Event> found = new ArrayList<>();
     long number = 0;
     for (int read = 0; read < MOST_READ && found.size() < MOST_EVENTS; ) {

@@ -1,5 +1,6 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.SnapshotOrder;
@@ -12,7 +13,6 @@ import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.SandboxId;
-import dev.isola.store.SandboxEntry;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -46,7 +46,7 @@ record PictureRoutes(
   }
 
   private void create(Exchange exchange) throws IOException {
-    SandboxEntry entry = Living.of(serving, exchange);
+    SandboxView entry = Living.of(serving, exchange);
     SandboxId id = entry.id();
     Map<String, String> tags = new HashMap<>(Map.of(TEMPLATE, Described.template(entry)));
     new Body(exchange.body()).text("name").ifPresent(name -> tags.put(NAME, name));
@@ -87,7 +87,7 @@ record PictureRoutes(
   }
 
   private void fork(Exchange exchange) throws IOException {
-    SandboxEntry source = Living.of(serving, exchange);
+    SandboxView source = Living.of(serving, exchange);
     Body body = new Body(exchange.body());
     Duration time = Wanted.seconds(body, "timeout", 300);
     int count = Math.toIntExact(Math.clamp(body.whole("count").orElse(1L), 0, Integer.MAX_VALUE));

@@ -1,5 +1,6 @@
 package dev.isola.server.e2b;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.server.Serving;
 import dev.isola.server.api.Images;
@@ -10,7 +11,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.store.SandboxEntry;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -59,7 +59,7 @@ public record Templates(
   }
 
   /** Returns what a sandbox was made from, as far as that is still known. */
-  Template of(SandboxEntry entry) {
+  Template of(SandboxView entry) {
     return known(Described.template(entry)).orElseGet(() -> Template.of("", ""));
   }
 

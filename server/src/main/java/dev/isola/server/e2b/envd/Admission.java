@@ -1,5 +1,8 @@
 package dev.isola.server.e2b.envd;
 
+import dev.isola.engine.api.Page;
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.server.Serving;
 import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKeys;
@@ -9,10 +12,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.store.Page;
-import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
-import dev.isola.store.Sandboxes;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -76,8 +75,8 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
   private Optional<SandboxId> signedBy(Signature signature) {
     String cursor = "";
     for (int pages = 0; pages < MOST_PAGES; pages++) {
-      Page page = serving.engine().list(LIVING, cursor, Sandboxes.MAX_LIMIT);
-      for (SandboxEntry entry : page.entries()) {
+      Page page = serving.engine().list(LIVING, cursor, Page.MAX_LIMIT);
+      for (SandboxView entry : page.entries()) {
         if (signature.isGoodWith(keys.tokens().steady(entry.id(), Credentials.ENVD).reveal())) {
           return Optional.of(entry.id());
         }

@@ -1,5 +1,6 @@
 package dev.isola.server.e2b.envd;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKeys;
@@ -16,7 +17,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.store.SandboxEntry;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,7 +63,7 @@ record FactRoutes(Serving serving, ApiKeys keys, Inside inside) {
       exchange.empty();
       return;
     }
-    SandboxEntry entry = serving.engine().entry(id);
+    SandboxView entry = serving.engine().entry(id);
     if (entry.state() != SandboxState.RUNNING) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,

@@ -1,6 +1,6 @@
 package dev.isola.server.e2b.template;
 
-import dev.isola.store.Settings;
+import dev.isola.engine.api.Settings;
 import java.util.List;
 import java.util.Optional;
 

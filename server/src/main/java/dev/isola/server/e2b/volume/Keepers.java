@@ -1,6 +1,9 @@
 package dev.isola.server.e2b.volume;
 
 import dev.isola.engine.Engine;
+import dev.isola.engine.api.Page;
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
@@ -21,10 +24,6 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.spec.Volume;
-import dev.isola.store.Page;
-import dev.isola.store.SandboxEntry;
-import dev.isola.store.SandboxFilter;
-import dev.isola.store.Sandboxes;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -110,7 +109,7 @@ final class Keepers {
     Map<String, String> labels = new LinkedHashMap<>(order.labels());
     labels.put(Marks.VOLUME, volume.id());
     Engine engine = serving.engine();
-    SandboxEntry entry = engine.create(order.withLabels(labels).withIdleTimeout(IDLE)).entry();
+    SandboxView entry = engine.create(order.withLabels(labels).withIdleTimeout(IDLE)).entry();
     beginnings.begin(entry, template);
     String user = order.request().spec().user().orElse("root");
     kept.put(volume.id(), new Kept(entry.id(), user, System.nanoTime()));
@@ -141,8 +140,8 @@ final class Keepers {
     SandboxFilter living = SandboxFilter.ALL.notDestroyed();
     String cursor = "";
     do {
-      Page page = serving.engine().list(living, cursor, Sandboxes.MAX_LIMIT);
-      for (SandboxEntry entry : page.entries()) {
+      Page page = serving.engine().list(living, cursor, Page.MAX_LIMIT);
+      for (SandboxView entry : page.entries()) {
         if (!Marks.isOurOwn(entry) && mounts(entry, volume)) {
           throw Fault.of(
                   ErrorCode.CONFLICT,
@@ -155,7 +154,7 @@ final class Keepers {
     } while (!cursor.isEmpty());
   }
 
-  private static boolean mounts(SandboxEntry entry, VolumeBook.Named volume) {
+  private static boolean mounts(SandboxView entry, VolumeBook.Named volume) {
     return SpecText.read(entry.spec(), entry.id()).volumes().stream()
         .anyMatch(one -> one.type() == Volume.Type.VOLUME && one.source().equals(volume.name()));
   }

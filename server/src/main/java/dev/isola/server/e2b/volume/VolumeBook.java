@@ -1,5 +1,6 @@
 package dev.isola.server.e2b.volume;
 
+import dev.isola.engine.api.Settings;
 import dev.isola.server.JsonText;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
@@ -8,7 +9,6 @@ import dev.isola.server.e2b.Body;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.store.Settings;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.ArrayList;

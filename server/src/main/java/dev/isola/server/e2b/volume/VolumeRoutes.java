@@ -1,5 +1,6 @@
 package dev.isola.server.e2b.volume;
 
+import dev.isola.engine.api.Settings;
 import dev.isola.server.Serving;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
@@ -12,7 +13,6 @@ import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.store.Settings;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

@@ -2,6 +2,7 @@ package dev.isola.server.e2b.volume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.server.auth.Confidential;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
@@ -23,7 +24,7 @@ class VolumeBookTest {
   @BeforeEach
   void open(@TempDir Path folder) {
     ledger = Ledgers.open(LedgerConfig.in(folder));
-    book = new VolumeBook(ledger.settings());
+    book = new VolumeBook(new LedgerSettings(ledger));
   }
 
   @AfterEach

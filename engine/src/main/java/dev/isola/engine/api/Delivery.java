@@ -1,7 +1,6 @@
-package dev.isola.engine.lifecycle;
+package dev.isola.engine.api;
 
 import dev.isola.spi.Sandbox;
-import dev.isola.store.SandboxEntry;
 
 /**
  * A sandbox that was ordered and is there. Its entry names the provider that was really used, its
@@ -9,4 +8,4 @@ import dev.isola.store.SandboxEntry;
  *
  * @param repeated whether it was made by an earlier order with the same key
  */
-public record Delivery(SandboxEntry entry, Sandbox sandbox, boolean repeated) {}
+public record Delivery(SandboxView entry, Sandbox sandbox, boolean repeated) {}

@@ -1,0 +1,5 @@
+/** The ledger's records as the values of {@code engine.api}. */
+@NullMarked
+package dev.isola.engine.ledger;
+
+import org.jspecify.annotations.NullMarked;
