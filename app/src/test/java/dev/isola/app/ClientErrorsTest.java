@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.Problem;
+import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -35,8 +36,15 @@ class ClientErrorsTest {
   @EnumSource
   void ofACodeThatIsNewTheStatusDecides(ErrorCode code) {
     SandboxException there = Fault.of(code, "it", "").exception();
-    assertThat(thrown("SOMETHING_NEW", code.status()).getClass().getSimpleName())
+    assertThat(thrown("SOMETHING_NEW", ErrorStatus.of(code)).getClass().getSimpleName())
         .isEqualTo(there.getClass().getSimpleName());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theSdkRepeatsWhatTheContractLetsRepeat(ErrorCode code) {
+    assertThat(thrown(code.name(), ErrorStatus.of(code)).isRepeatable())
+        .isEqualTo(code.isRepeatable());
   }
 
   @Test
@@ -52,6 +60,6 @@ class ClientErrorsTest {
   @ParameterizedTest
   @EnumSource
   void theCommandLineGivesEveryCodeBack(ErrorCode code) {
-    assertThat(RemoteFault.of(thrown(code.name(), code.status())).code()).isEqualTo(code);
+    assertThat(RemoteFault.of(thrown(code.name(), ErrorStatus.of(code))).code()).isEqualTo(code);
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.server;
 
 import dev.isola.engine.api.Log;
+import dev.isola.server.error.ErrorStatus;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
@@ -57,7 +58,7 @@ record Failures(Log log) {
             .getHeaders()
             .put("Retry-After", known.fault().context().get(Turnstile.RETRY_AFTER));
       }
-      if (problem.status() == ErrorCode.UNAUTHENTICATED.status()) {
+      if (problem.status() == ErrorStatus.of(ErrorCode.UNAUTHENTICATED)) {
         response.getHeaders().put("WWW-Authenticate", "Bearer");
       }
       byte[] text = JsonText.of(problem.body());

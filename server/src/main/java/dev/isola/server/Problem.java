@@ -1,5 +1,6 @@
 package dev.isola.server;
 
+import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -31,7 +32,8 @@ public record Problem(int status, Map<String, Object> body) {
     Map<String, Object> body = new LinkedHashMap<>();
     body.put("type", "urn:isola:error:" + fault.code().name());
     body.put("title", title(fault.code()));
-    body.put("status", fault.code().status());
+    int status = ErrorStatus.of(fault.code());
+    body.put("status", status);
     body.put("detail", fault.what());
     body.put("code", fault.code().name());
     body.put("category", fault.code().category().name());
@@ -41,7 +43,7 @@ public record Problem(int status, Map<String, Object> body) {
     if (!fault.context().isEmpty()) {
       body.put("context", fault.context());
     }
-    return new Problem(fault.code().status(), body);
+    return new Problem(status, body);
   }
 
   private static String title(ErrorCode code) {

@@ -368,7 +368,9 @@ class ApiTest {
         .isEqualTo(409);
     assertThat(client.delete("/api/v1/keys/ci").status()).isEqualTo(204);
     assertThat(house.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(401);
-    assertThat(client.delete("/api/v1/keys/ci").status()).isEqualTo(404);
+    Client.Answer unknown = client.delete("/api/v1/keys/ci");
+    assertThat(unknown.status()).isEqualTo(404);
+    assertThat(unknown.field("code")).isEqualTo("KEY_NOT_FOUND");
   }
 
   @Test

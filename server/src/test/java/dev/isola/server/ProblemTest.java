@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -23,10 +24,10 @@ class ProblemTest {
                 .exception(),
             "r1");
 
-    assertThat(problem.status()).isEqualTo(code.status()).isBetween(400, 599);
+    assertThat(problem.status()).isEqualTo(ErrorStatus.of(code)).isBetween(400, 599);
     assertThat(problem.body())
         .containsEntry("type", "urn:isola:error:" + code.name())
-        .containsEntry("status", code.status())
+        .containsEntry("status", ErrorStatus.of(code))
         .containsEntry("detail", "it failed")
         .containsEntry("code", code.name())
         .containsEntry("category", code.category().name())

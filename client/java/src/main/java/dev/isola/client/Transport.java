@@ -1,6 +1,7 @@
 package dev.isola.client;
 
 import dev.isola.client.error.IsolaException;
+import dev.isola.client.error.LimitExceeded;
 import dev.isola.client.error.Problem;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -207,10 +208,9 @@ final class Transport implements AutoCloseable {
     }
   }
 
-  /** Tells whether it may be over soon: there was no server, or it is still starting. */
+  /** Tells whether a pause of this SDK may be enough; a limit lasts longer. */
   static boolean passing(IsolaException e) {
-    return e.code().equals(Problem.SERVER_UNREACHABLE)
-        || (e.status() == 503 && !e.code().equals("SPAWN_FAILED"));
+    return e.isRepeatable() && !(e instanceof LimitExceeded);
   }
 
   /**

@@ -14,10 +14,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Walks the candidates until one makes the sandbox. The category of an error alone decides whether
- * the next one is tried: where the backend failed or had no room, another may do; where the request
- * or Isola is wrong, it would be wrong there too. After an outcome that is unknown a second sandbox
- * might be one too many, and after a caller has given up nobody wants one.
+ * Walks the candidates until one makes the sandbox. The code of an error alone decides whether the
+ * next one is tried ({@link ErrorCode#allowsFallback}).
  */
 public final class Fallback {
   private final InstantSource clock;
@@ -45,7 +43,7 @@ public final class Fallback {
         return new Placement(sandbox, candidate, attempts, selection.rejections());
       } catch (SandboxException e) {
         attempts.add(new Attempt(candidate.name(), e.code(), e.fault().what(), clock.instant()));
-        if (!fallsThrough(e)) {
+        if (!e.code().allowsFallback()) {
           failures.forEach(e::addSuppressed);
           throw e;
         }
@@ -68,17 +66,6 @@ public final class Fallback {
   /** Returns the error for a selection without candidates: it names each provider's reason. */
   public static SandboxException refused(Selection selection) {
     return Exhausted.error(selection, List.of(), List.of());
-  }
-
-  /** Tells whether another provider may do better. */
-  static boolean fallsThrough(SandboxException e) {
-    if (e.code() == ErrorCode.OUTCOME_UNKNOWN || e.code() == ErrorCode.CANCELLED) {
-      return false;
-    }
-    return switch (e.category()) {
-      case PROVIDER, RESOURCE -> true;
-      case CALLER, BUG -> false;
-    };
   }
 
   /** A provider that throws anything else breaks the contract, and that is a bug. */

@@ -6,13 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.isola.engine.FakeHouse;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Internal;
 import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.ProviderUnavailable;
-import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.spec.Require;
 import org.junit.jupiter.api.Test;
@@ -24,14 +21,10 @@ class FallbackTest {
 
   @ParameterizedTest
   @EnumSource(ErrorCode.class)
-  void decidesByTheCategoryAlone(ErrorCode code) {
+  void decidesByTheCodeAlone(ErrorCode code) {
     FakeHouse house = FakeHouse.selfHosted("firecracker", "gvisor");
     house.get("firecracker").failing(code, "it failed");
-    boolean next =
-        (code.category() == Category.PROVIDER || code.category() == Category.RESOURCE)
-            && code != ErrorCode.OUTCOME_UNKNOWN
-            && code != ErrorCode.CANCELLED;
-    if (next) {
+    if (code.allowsFallback()) {
       Placement placement = house.place(REQUEST);
       assertThat(placement.provider().name()).isEqualTo("gvisor");
       assertThat(placement.attempts()).extracting(Attempt::code).containsExactly(code);
@@ -94,14 +87,5 @@ class FallbackTest {
         .as("it may be there later")
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessageContaining("for firecracker: mend firecracker");
-  }
-
-  @Test
-  void knowsWhoseMoveItIs() {
-    SandboxException lost = Fault.of(ErrorCode.OUTCOME_UNKNOWN, "lost", "look").exception();
-    assertThat(lost.category())
-        .as("its category alone would let it through")
-        .isEqualTo(Category.PROVIDER);
-    assertThat(Fallback.fallsThrough(lost)).isFalse();
   }
 }

@@ -9,6 +9,7 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.DeadlineExceeded;
+import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.NotFound;
@@ -465,7 +466,8 @@ class ScriptedAgentTest {
           }
         };
     assertThatThrownBy(() -> new AgentFiles(client).write("/x", endless, WriteOptions.DEFAULT))
-        .isInstanceOfSatisfying(SandboxException.class, e -> assertThat(e.status()).isEqualTo(507));
+        .isInstanceOfSatisfying(
+            SandboxException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DISK_FULL));
   }
 
   @Test

@@ -74,7 +74,7 @@ record KeyRoutes(ApiKeys keys) {
 
   private void revoke(Exchange exchange) throws IOException {
     if (!keys.revoke(exchange.path("name"))) {
-      throw Fault.of(ErrorCode.ROUTE_NOT_FOUND, "there is no key of that name", "list the keys")
+      throw Fault.of(ErrorCode.KEY_NOT_FOUND, "there is no key of that name", "list the keys")
           .exception();
     }
     exchange.empty();

@@ -43,7 +43,8 @@ enum ConnectCode {
           BAD_ARCHIVE,
           COMMAND_NOT_FOUND,
           COMMAND_NOT_EXECUTABLE,
-          INIT_FAILED ->
+          INIT_FAILED,
+          BUILD_FAILED ->
           INVALID_ARGUMENT;
       case PERMISSION_DENIED, FORBIDDEN -> PERMISSION_DENIED;
       case USER_NOT_FOUND, UNAUTHENTICATED -> UNAUTHENTICATED;
@@ -54,6 +55,9 @@ enum ConnectCode {
           PORT_NOT_OPEN,
           IMAGE_NOT_FOUND,
           SNAPSHOT_NOT_FOUND,
+          VOLUME_NOT_FOUND,
+          TEMPLATE_NOT_FOUND,
+          KEY_NOT_FOUND,
           ROUTE_NOT_FOUND,
           SANDBOX_DESTROYED,
           SNAPSHOT_DAMAGED ->

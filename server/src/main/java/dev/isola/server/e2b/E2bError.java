@@ -1,5 +1,6 @@
 package dev.isola.server.e2b;
 
+import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.Map;
@@ -15,7 +16,7 @@ public record E2bError(int status, Map<String, Object> body) {
 
   /** Of the control plane: a status and a message. What is gone is as good as never there. */
   public static E2bError control(Fault fault) {
-    int status = fault.code() == ErrorCode.SANDBOX_DESTROYED ? 404 : fault.code().status();
+    int status = fault.code() == ErrorCode.SANDBOX_DESTROYED ? 404 : ErrorStatus.of(fault.code());
     return new E2bError(status, Map.of("code", status, "message", message(fault)));
   }
 

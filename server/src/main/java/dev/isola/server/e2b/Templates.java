@@ -97,7 +97,7 @@ public record Templates(
 
   private static SandboxException unbuilt(String name) {
     return Fault.of(
-            ErrorCode.IMAGE_NOT_FOUND,
+            ErrorCode.TEMPLATE_NOT_FOUND,
             "template '" + name + "' was not built yet",
             "wait for its build, or begin one")
         .exception();
@@ -105,7 +105,7 @@ public record Templates(
 
   private static SandboxException unknown(String name) {
     return Fault.of(
-            ErrorCode.IMAGE_NOT_FOUND,
+            ErrorCode.TEMPLATE_NOT_FOUND,
             "template '" + name + "' not found",
             "isola image list shows what there is; isola image pull and build make more")
         .exception();

@@ -1,6 +1,7 @@
 package dev.isola.server.terminal;
 
 import dev.isola.server.JsonText;
+import dev.isola.server.error.ErrorStatus;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -162,7 +163,7 @@ public final class TerminalSession implements WebSocket.Conversation {
     data.put("detail", why.what());
     data.put("remedy", why.remedy());
     socket.send(text("error", data));
-    socket.close(ERRORS + why.code().status(), why.code().name());
+    socket.close(ERRORS + ErrorStatus.of(why.code()), why.code().name());
   }
 
   private static String text(String type, Map<String, ?> data) {

@@ -48,6 +48,14 @@ public abstract sealed class IsolaException extends RuntimeException
     return problem.category();
   }
 
+  /**
+   * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
+   * succeed as it is.
+   */
+  public final boolean isRepeatable() {
+    return problem.isRepeatable();
+  }
+
   /** Returns the HTTP status; 0 when there was no answer. */
   public final int status() {
     return problem.status();

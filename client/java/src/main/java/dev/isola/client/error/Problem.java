@@ -54,7 +54,8 @@ public record Problem(
           "COMMAND_NOT_FOUND",
           "COMMAND_NOT_EXECUTABLE",
           "USER_NOT_FOUND",
-          "INIT_FAILED" ->
+          "INIT_FAILED",
+          "BUILD_FAILED" ->
           new InvalidRequest(this, cause);
       case "UNAUTHENTICATED" -> new Unauthenticated(this, cause);
       case "FORBIDDEN" -> new Forbidden(this, cause);
@@ -65,6 +66,9 @@ public record Problem(
           "PORT_NOT_OPEN",
           "IMAGE_NOT_FOUND",
           "SNAPSHOT_NOT_FOUND",
+          "VOLUME_NOT_FOUND",
+          "TEMPLATE_NOT_FOUND",
+          "KEY_NOT_FOUND",
           "ROUTE_NOT_FOUND" ->
           new NotFound(this, cause);
       case "CONFLICT", "FILE_EXISTS", "FOLDER_NOT_EMPTY", "ILLEGAL_STATE", "UNSAVED_WORK" ->
@@ -97,6 +101,18 @@ public record Problem(
           status >= 400 && status < 500
               ? new InvalidRequest(this, cause)
               : new Internal(this, cause);
+    };
+  }
+
+  /**
+   * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
+   * succeed as it is. The code says so; of a code that this SDK does not know yet, the status does.
+   */
+  public boolean isRepeatable() {
+    return switch (code) {
+      case SERVER_UNREACHABLE, "PROVIDER_UNAVAILABLE", "RESOURCE_LIMIT", "RATE_LIMITED" -> true;
+      case "SPAWN_FAILED" -> false;
+      default -> status == 429 || status == 503;
     };
   }
 

@@ -2,80 +2,94 @@ package dev.isola.spi.error;
 
 /**
  * The stable names of everything that can go wrong. They appear in API answers, in logs and in the
- * ledger, so a constant is never renamed. Type, category and HTTP status follow from the code and
- * from nothing else.
+ * ledger, so a constant is never renamed. Exception type, category, whether another provider may be
+ * tried and whether the same call may be repeated follow from the code and from nothing else.
  */
 public enum ErrorCode {
-  INVALID_REQUEST(Kind.INVALID_REQUEST),
-  INVALID_SPEC(Kind.INVALID_REQUEST),
-  PATH_OUTSIDE(Kind.INVALID_REQUEST),
-  NOT_A_FILE(Kind.INVALID_REQUEST),
-  NOT_A_FOLDER(Kind.INVALID_REQUEST),
-  IS_A_FOLDER(Kind.INVALID_REQUEST),
-  BAD_ARCHIVE(Kind.INVALID_REQUEST),
-  PERMISSION_DENIED(Kind.INVALID_REQUEST),
-  COMMAND_NOT_FOUND(Kind.INVALID_REQUEST),
-  COMMAND_NOT_EXECUTABLE(Kind.INVALID_REQUEST),
-  USER_NOT_FOUND(Kind.INVALID_REQUEST),
-  INIT_FAILED(Kind.INVALID_REQUEST),
-  UNAUTHENTICATED(Kind.UNAUTHENTICATED),
-  FORBIDDEN(Kind.FORBIDDEN),
-  SANDBOX_NOT_FOUND(Kind.NOT_FOUND),
-  PROVIDER_NOT_FOUND(Kind.NOT_FOUND),
-  EXECUTION_NOT_FOUND(Kind.NOT_FOUND),
-  FILE_NOT_FOUND(Kind.NOT_FOUND),
-  PORT_NOT_OPEN(Kind.NOT_FOUND),
-  IMAGE_NOT_FOUND(Kind.NOT_FOUND),
-  SNAPSHOT_NOT_FOUND(Kind.NOT_FOUND),
-  ROUTE_NOT_FOUND(Kind.NOT_FOUND),
-  CONFLICT(Kind.CONFLICT),
-  FILE_EXISTS(Kind.CONFLICT),
-  FOLDER_NOT_EMPTY(Kind.CONFLICT),
-  ILLEGAL_STATE(Kind.CONFLICT),
-  UNSAVED_WORK(Kind.CONFLICT),
-  SANDBOX_DESTROYED(Kind.GONE),
-  SNAPSHOT_DAMAGED(Kind.GONE),
-  RESOURCE_LIMIT(Kind.LIMIT_EXCEEDED),
-  DISK_FULL(Kind.LIMIT_EXCEEDED),
-  RATE_LIMITED(Kind.LIMIT_EXCEEDED),
-  NOT_IMPLEMENTED(Kind.UNSUPPORTED),
-  OUTCOME_UNKNOWN(Kind.OUTCOME_UNKNOWN),
-  PROVIDER_UNAVAILABLE(Kind.PROVIDER_UNAVAILABLE),
-  SPAWN_FAILED(Kind.PROVIDER_UNAVAILABLE),
-  EXEC_TIMEOUT(Kind.DEADLINE_EXCEEDED),
-  DEADLINE_EXCEEDED(Kind.DEADLINE_EXCEEDED),
-  CANCELLED(Kind.DEADLINE_EXCEEDED),
-  EXECUTION_FAILED(Kind.INTERNAL),
-  INTERNAL(Kind.INTERNAL);
+  INVALID_REQUEST(Kind.INVALID_REQUEST, Retry.NEVER),
+  INVALID_SPEC(Kind.INVALID_REQUEST, Retry.NEVER),
+  PATH_OUTSIDE(Kind.INVALID_REQUEST, Retry.NEVER),
+  NOT_A_FILE(Kind.INVALID_REQUEST, Retry.NEVER),
+  NOT_A_FOLDER(Kind.INVALID_REQUEST, Retry.NEVER),
+  IS_A_FOLDER(Kind.INVALID_REQUEST, Retry.NEVER),
+  BAD_ARCHIVE(Kind.INVALID_REQUEST, Retry.NEVER),
+  PERMISSION_DENIED(Kind.INVALID_REQUEST, Retry.NEVER),
+  COMMAND_NOT_FOUND(Kind.INVALID_REQUEST, Retry.NEVER),
+  COMMAND_NOT_EXECUTABLE(Kind.INVALID_REQUEST, Retry.NEVER),
+  USER_NOT_FOUND(Kind.INVALID_REQUEST, Retry.NEVER),
+  INIT_FAILED(Kind.INVALID_REQUEST, Retry.NEVER),
+  BUILD_FAILED(Kind.INVALID_REQUEST, Retry.NEVER),
+  UNAUTHENTICATED(Kind.UNAUTHENTICATED, Retry.NEVER),
+  FORBIDDEN(Kind.FORBIDDEN, Retry.NEVER),
+  SANDBOX_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  PROVIDER_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  EXECUTION_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  FILE_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  PORT_NOT_OPEN(Kind.NOT_FOUND, Retry.NEVER),
+  IMAGE_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  SNAPSHOT_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  VOLUME_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  TEMPLATE_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  KEY_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  ROUTE_NOT_FOUND(Kind.NOT_FOUND, Retry.NEVER),
+  CONFLICT(Kind.CONFLICT, Retry.NEVER),
+  FILE_EXISTS(Kind.CONFLICT, Retry.NEVER),
+  FOLDER_NOT_EMPTY(Kind.CONFLICT, Retry.NEVER),
+  ILLEGAL_STATE(Kind.CONFLICT, Retry.NEVER),
+  UNSAVED_WORK(Kind.CONFLICT, Retry.NEVER),
+  SANDBOX_DESTROYED(Kind.GONE, Retry.NEVER),
+  SNAPSHOT_DAMAGED(Kind.GONE, Retry.NEVER),
+  RESOURCE_LIMIT(Kind.LIMIT_EXCEEDED, Retry.ANYWHERE),
+  DISK_FULL(Kind.LIMIT_EXCEEDED, Retry.ELSEWHERE),
+  RATE_LIMITED(Kind.LIMIT_EXCEEDED, Retry.ANYWHERE),
+  NOT_IMPLEMENTED(Kind.UNSUPPORTED, Retry.NEVER),
+  OUTCOME_UNKNOWN(Kind.OUTCOME_UNKNOWN, Retry.NEVER),
+  PROVIDER_UNAVAILABLE(Kind.PROVIDER_UNAVAILABLE, Retry.ANYWHERE),
+  SPAWN_FAILED(Kind.PROVIDER_UNAVAILABLE, Retry.ELSEWHERE),
+  EXEC_TIMEOUT(Kind.DEADLINE_EXCEEDED, Retry.NEVER),
+  DEADLINE_EXCEEDED(Kind.DEADLINE_EXCEEDED, Retry.ELSEWHERE),
+  CANCELLED(Kind.DEADLINE_EXCEEDED, Retry.NEVER),
+  EXECUTION_FAILED(Kind.INTERNAL, Retry.NEVER),
+  INTERNAL(Kind.INTERNAL, Retry.NEVER);
 
-  /** The exception class a code belongs to, with what follows from it. */
+  /** The exception class a code belongs to, with its category. */
   enum Kind {
-    INVALID_REQUEST(Category.CALLER, 400),
-    UNAUTHENTICATED(Category.CALLER, 401),
-    FORBIDDEN(Category.CALLER, 403),
-    NOT_FOUND(Category.CALLER, 404),
-    CONFLICT(Category.CALLER, 409),
-    GONE(Category.CALLER, 410),
-    LIMIT_EXCEEDED(Category.RESOURCE, 429),
-    UNSUPPORTED(Category.CALLER, 501),
-    OUTCOME_UNKNOWN(Category.PROVIDER, 502),
-    PROVIDER_UNAVAILABLE(Category.PROVIDER, 503),
-    DEADLINE_EXCEEDED(Category.RESOURCE, 504),
-    INTERNAL(Category.BUG, 500);
+    INVALID_REQUEST(Category.CALLER),
+    UNAUTHENTICATED(Category.CALLER),
+    FORBIDDEN(Category.CALLER),
+    NOT_FOUND(Category.CALLER),
+    CONFLICT(Category.CALLER),
+    GONE(Category.CALLER),
+    LIMIT_EXCEEDED(Category.RESOURCE),
+    UNSUPPORTED(Category.CALLER),
+    OUTCOME_UNKNOWN(Category.PROVIDER),
+    PROVIDER_UNAVAILABLE(Category.PROVIDER),
+    DEADLINE_EXCEEDED(Category.RESOURCE),
+    INTERNAL(Category.BUG);
 
     final Category category;
-    final int status;
 
-    Kind(Category category, int status) {
+    Kind(Category category) {
       this.category = category;
-      this.status = status;
     }
   }
 
-  private final Kind kind;
+  /** Where the same call may be made once more. */
+  private enum Retry {
+    /** Nowhere: it fails again, or it may have been carried out. */
+    NEVER,
+    /** At another provider; at this one something has to change first, or it may be half done. */
+    ELSEWHERE,
+    /** At this provider and at another one: nothing was changed, and the reason may pass. */
+    ANYWHERE
+  }
 
-  ErrorCode(Kind kind) {
+  private final Kind kind;
+  private final Retry retry;
+
+  ErrorCode(Kind kind, Retry retry) {
     this.kind = kind;
+    this.retry = retry;
   }
 
   Kind kind() {
@@ -87,14 +101,18 @@ public enum ErrorCode {
   }
 
   /**
-   * Returns the HTTP status: 507 for a full disk, 422 for a failed init command, otherwise that of
-   * the exception's type.
+   * Returns whether a create that failed with this code may be tried at another provider: this one
+   * kept nothing of the sandbox, and the reason is its own.
    */
-  public int status() {
-    return switch (this) {
-      case DISK_FULL -> 507;
-      case INIT_FAILED -> 422;
-      default -> kind.status;
-    };
+  public boolean allowsFallback() {
+    return retry != Retry.NEVER;
+  }
+
+  /**
+   * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
+   * succeed without a change by the client.
+   */
+  public boolean isRepeatable() {
+    return retry == Retry.ANYWHERE;
   }
 }

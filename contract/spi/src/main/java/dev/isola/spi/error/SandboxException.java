@@ -48,10 +48,6 @@ public abstract sealed class SandboxException extends RuntimeException
     return fault.code().category();
   }
 
-  public final int status() {
-    return fault.code().status();
-  }
-
   public final Optional<SandboxId> sandbox() {
     return fault.sandbox();
   }

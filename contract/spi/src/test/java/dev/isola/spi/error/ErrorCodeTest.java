@@ -12,52 +12,59 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** E1, E2: every code has one exception type, one category and one HTTP status. */
+/**
+ * E1, E2: every code says its exception type, its category, whether another provider may be tried
+ * and whether the same call may be repeated.
+ */
 class ErrorCodeTest {
   /** Clients and stored records rely on it: a row is added, never changed. */
   private static final String TABLE =
       """
-      INVALID_REQUEST         InvalidRequest       CALLER    400
-      INVALID_SPEC            InvalidRequest       CALLER    400
-      PATH_OUTSIDE            InvalidRequest       CALLER    400
-      NOT_A_FILE              InvalidRequest       CALLER    400
-      NOT_A_FOLDER            InvalidRequest       CALLER    400
-      IS_A_FOLDER             InvalidRequest       CALLER    400
-      BAD_ARCHIVE             InvalidRequest       CALLER    400
-      PERMISSION_DENIED       InvalidRequest       CALLER    400
-      COMMAND_NOT_FOUND       InvalidRequest       CALLER    400
-      COMMAND_NOT_EXECUTABLE  InvalidRequest       CALLER    400
-      USER_NOT_FOUND          InvalidRequest       CALLER    400
-      INIT_FAILED             InvalidRequest       CALLER    422
-      UNAUTHENTICATED         Unauthenticated      CALLER    401
-      FORBIDDEN               Forbidden            CALLER    403
-      SANDBOX_NOT_FOUND       NotFound             CALLER    404
-      PROVIDER_NOT_FOUND      NotFound             CALLER    404
-      EXECUTION_NOT_FOUND     NotFound             CALLER    404
-      FILE_NOT_FOUND          NotFound             CALLER    404
-      PORT_NOT_OPEN           NotFound             CALLER    404
-      IMAGE_NOT_FOUND         NotFound             CALLER    404
-      SNAPSHOT_NOT_FOUND      NotFound             CALLER    404
-      ROUTE_NOT_FOUND         NotFound             CALLER    404
-      CONFLICT                Conflict             CALLER    409
-      FILE_EXISTS             Conflict             CALLER    409
-      FOLDER_NOT_EMPTY        Conflict             CALLER    409
-      ILLEGAL_STATE           Conflict             CALLER    409
-      UNSAVED_WORK            Conflict             CALLER    409
-      SANDBOX_DESTROYED       Gone                 CALLER    410
-      SNAPSHOT_DAMAGED        Gone                 CALLER    410
-      RESOURCE_LIMIT          LimitExceeded        RESOURCE  429
-      DISK_FULL               LimitExceeded        RESOURCE  507
-      RATE_LIMITED            LimitExceeded        RESOURCE  429
-      NOT_IMPLEMENTED         Unsupported          CALLER    501
-      OUTCOME_UNKNOWN         OutcomeUnknown       PROVIDER  502
-      PROVIDER_UNAVAILABLE    ProviderUnavailable  PROVIDER  503
-      SPAWN_FAILED            ProviderUnavailable  PROVIDER  503
-      EXEC_TIMEOUT            DeadlineExceeded     RESOURCE  504
-      DEADLINE_EXCEEDED       DeadlineExceeded     RESOURCE  504
-      CANCELLED               DeadlineExceeded     RESOURCE  504
-      EXECUTION_FAILED        Internal             BUG       500
-      INTERNAL                Internal             BUG       500
+      INVALID_REQUEST         InvalidRequest       CALLER    -         -
+      INVALID_SPEC            InvalidRequest       CALLER    -         -
+      PATH_OUTSIDE            InvalidRequest       CALLER    -         -
+      NOT_A_FILE              InvalidRequest       CALLER    -         -
+      NOT_A_FOLDER            InvalidRequest       CALLER    -         -
+      IS_A_FOLDER             InvalidRequest       CALLER    -         -
+      BAD_ARCHIVE             InvalidRequest       CALLER    -         -
+      PERMISSION_DENIED       InvalidRequest       CALLER    -         -
+      COMMAND_NOT_FOUND       InvalidRequest       CALLER    -         -
+      COMMAND_NOT_EXECUTABLE  InvalidRequest       CALLER    -         -
+      USER_NOT_FOUND          InvalidRequest       CALLER    -         -
+      INIT_FAILED             InvalidRequest       CALLER    -         -
+      BUILD_FAILED            InvalidRequest       CALLER    -         -
+      UNAUTHENTICATED         Unauthenticated      CALLER    -         -
+      FORBIDDEN               Forbidden            CALLER    -         -
+      SANDBOX_NOT_FOUND       NotFound             CALLER    -         -
+      PROVIDER_NOT_FOUND      NotFound             CALLER    -         -
+      EXECUTION_NOT_FOUND     NotFound             CALLER    -         -
+      FILE_NOT_FOUND          NotFound             CALLER    -         -
+      PORT_NOT_OPEN           NotFound             CALLER    -         -
+      IMAGE_NOT_FOUND         NotFound             CALLER    -         -
+      SNAPSHOT_NOT_FOUND      NotFound             CALLER    -         -
+      VOLUME_NOT_FOUND        NotFound             CALLER    -         -
+      TEMPLATE_NOT_FOUND      NotFound             CALLER    -         -
+      KEY_NOT_FOUND           NotFound             CALLER    -         -
+      ROUTE_NOT_FOUND         NotFound             CALLER    -         -
+      CONFLICT                Conflict             CALLER    -         -
+      FILE_EXISTS             Conflict             CALLER    -         -
+      FOLDER_NOT_EMPTY        Conflict             CALLER    -         -
+      ILLEGAL_STATE           Conflict             CALLER    -         -
+      UNSAVED_WORK            Conflict             CALLER    -         -
+      SANDBOX_DESTROYED       Gone                 CALLER    -         -
+      SNAPSHOT_DAMAGED        Gone                 CALLER    -         -
+      RESOURCE_LIMIT          LimitExceeded        RESOURCE  fallback  repeat
+      DISK_FULL               LimitExceeded        RESOURCE  fallback  -
+      RATE_LIMITED            LimitExceeded        RESOURCE  fallback  repeat
+      NOT_IMPLEMENTED         Unsupported          CALLER    -         -
+      OUTCOME_UNKNOWN         OutcomeUnknown       PROVIDER  -         -
+      PROVIDER_UNAVAILABLE    ProviderUnavailable  PROVIDER  fallback  repeat
+      SPAWN_FAILED            ProviderUnavailable  PROVIDER  fallback  -
+      EXEC_TIMEOUT            DeadlineExceeded     RESOURCE  -         -
+      DEADLINE_EXCEEDED       DeadlineExceeded     RESOURCE  fallback  -
+      CANCELLED               DeadlineExceeded     RESOURCE  -         -
+      EXECUTION_FAILED        Internal             BUG       -         -
+      INTERNAL                Internal             BUG       -         -
       """;
 
   static Stream<Arguments> rows() {
@@ -66,14 +73,16 @@ class ErrorCodeTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("rows")
-  void followsTheTable(String code, String type, Category category, int status) {
+  void followsTheTable(
+      String code, String type, Category category, String fallback, String repeat) {
     SandboxException exception =
         Fault.of(ErrorCode.valueOf(code), "it failed", "try again").exception();
 
     assertThat(exception.getClass().getSimpleName()).isEqualTo(type);
     assertThat(exception.code()).hasToString(code);
     assertThat(exception.category()).isEqualTo(category);
-    assertThat(exception.status()).isEqualTo(status);
+    assertThat(exception.code().allowsFallback()).isEqualTo(fallback.equals("fallback"));
+    assertThat(exception.code().isRepeatable()).isEqualTo(repeat.equals("repeat"));
   }
 
   @Test

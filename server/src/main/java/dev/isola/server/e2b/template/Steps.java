@@ -23,6 +23,10 @@ import java.util.zip.GZIPInputStream;
 /** Carries out the instructions of a template in a sandbox, one after the other. */
 final class Steps {
   private static final Duration LONGEST = Duration.ofMinutes(30);
+
+  /** How many characters of the output an error carries: the last ones. */
+  private static final int TAIL = 2048;
+
   private static final TreeLimits UPLOAD = new TreeLimits(8L << 30, 1_000_000);
   private static final String COPY =
       """
@@ -159,21 +163,35 @@ final class Steps {
   private void follow(Command command, int number) {
     try (Execution running = sandbox.start(command)) {
       StringBuilder line = new StringBuilder();
+      StringBuilder tail = new StringBuilder();
       for (Optional<Output> part = running.read(); part.isPresent(); part = running.read()) {
         if (part.get() instanceof Output.Data data) {
-          line.append(new String(data.bytes().toArray(), StandardCharsets.UTF_8));
+          String text = new String(data.bytes().toArray(), StandardCharsets.UTF_8);
+          tail.append(text).delete(0, Math.max(0, tail.length() - TAIL));
+          line.append(text);
           lines(line, number);
         }
       }
       if (!line.isEmpty()) {
         log.line("info", line.toString(), Optional.of(number));
       }
-      Exit exit = running.await();
-      if (!exit.equals(new Exit.Exited(0))) {
-        throw failure(
-            "'" + command.args().getLast() + "' ended with " + exit, "look at the lines before");
-      }
+      check(command, running.await(), tail.toString());
     }
+  }
+
+  /** A command that fails is the client's; one whose end was not seen is not. */
+  private static void check(Command command, Exit exit, String tail) {
+    if (exit.equals(new Exit.Exited(0))) {
+      return;
+    }
+    ErrorCode code = exit instanceof Exit.Lost ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.BUILD_FAILED;
+    throw Fault.of(
+            code,
+            "'" + command.args().getLast() + "' ended with " + exit,
+            "look at the lines before")
+        .with("exitCode", Integer.toString(exit.shellCode()))
+        .with("output", tail)
+        .exception();
   }
 
   private void lines(StringBuilder text, int number) {
@@ -188,6 +206,6 @@ final class Steps {
   }
 
   private static SandboxException failure(String what, String remedy) {
-    return Fault.of(ErrorCode.EXECUTION_FAILED, what, remedy).exception();
+    return Fault.of(ErrorCode.BUILD_FAILED, what, remedy).exception();
   }
 }

@@ -156,7 +156,7 @@ public final class TemplateRoutes {
 
   private static SandboxException unknown(String name) {
     return Fault.of(
-            ErrorCode.IMAGE_NOT_FOUND, "template '" + name + "' not found", "build it first")
+            ErrorCode.TEMPLATE_NOT_FOUND, "template '" + name + "' not found", "build it first")
         .exception();
   }
 

@@ -117,7 +117,7 @@ final class VolumeBook {
     return find(id)
         .orElseThrow(
             () ->
-                Fault.of(ErrorCode.FILE_NOT_FOUND, "there is no such volume", "list the volumes")
+                Fault.of(ErrorCode.VOLUME_NOT_FOUND, "there is no such volume", "list the volumes")
                     .exception());
   }
 

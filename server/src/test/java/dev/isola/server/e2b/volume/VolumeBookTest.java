@@ -1,9 +1,12 @@
 package dev.isola.server.e2b.volume;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.server.auth.Confidential;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.NotFound;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
@@ -47,6 +50,13 @@ class VolumeBookTest {
     assertThat(book.need(id).isOpenedBy(second)).isTrue();
     assertThat(book.need(id).isOpenedBy(first.substring(1))).isFalse();
     assertThat(ledger.settings().all(SCOPE).toString()).doesNotContain(first, second);
+  }
+
+  @Test
+  void missingVolumeHasACodeOfItsOwn() {
+    assertThatThrownBy(() -> book.need("none"))
+        .isInstanceOfSatisfying(
+            NotFound.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.VOLUME_NOT_FOUND));
   }
 
   @Test
