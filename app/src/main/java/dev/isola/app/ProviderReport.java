@@ -46,7 +46,7 @@ record ProviderReport(String name, Health health, Optional<ProviderInfo> info) {
     if (info.isPresent()) {
       for (Class<? extends Capability> capability : Capability.all()) {
         if (info.get().capabilities().contains(capability)) {
-          names.add(Capability.nameOf(capability));
+          names.add(Capability.idOf(capability));
         }
       }
     }

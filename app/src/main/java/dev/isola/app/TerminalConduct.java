@@ -27,7 +27,7 @@ final class TerminalConduct implements Conduct {
             .orElseThrow(
                 () ->
                     Capability.unsupported(
-                        provider.info().name(), Capability.nameOf(Terminals.class)));
+                        provider.info().name(), Capability.idOf(Terminals.class)));
     String type = host.env().getOrDefault("TERM", "");
     Command there =
         type.isEmpty() || command.env().containsKey("TERM")

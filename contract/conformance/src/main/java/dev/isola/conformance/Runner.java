@@ -122,7 +122,7 @@ public final class Runner implements AutoCloseable {
   private Optional<String> missing(CheckCase check) {
     for (Class<? extends Capability> capability : check.needs()) {
       if (!provider.info().capabilities().contains(capability)) {
-        return Optional.of("the provider does not declare " + Capability.nameOf(capability));
+        return Optional.of("the provider does not declare " + Capability.idOf(capability));
       }
     }
     for (String tool : check.tools()) {

@@ -100,7 +100,7 @@ public final class Subject implements AutoCloseable {
     return sandbox()
         .as(capability)
         .orElseThrow(
-            () -> new CheckFailed("declared, but not given: " + Capability.nameOf(capability)));
+            () -> new CheckFailed("declared, but not given: " + Capability.idOf(capability)));
   }
 
   /** Ends the check as not run. */

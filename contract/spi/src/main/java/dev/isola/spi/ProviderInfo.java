@@ -76,7 +76,7 @@ public record ProviderInfo(
     for (Class<? extends Capability> capability : Capability.all()) {
       if (spec.require().capabilities().contains(capability)
           && !capabilities.contains(capability)) {
-        throw Capability.unsupported(name, Capability.nameOf(capability));
+        throw Capability.unsupported(name, Capability.idOf(capability));
       }
     }
     support.refuseUnenforced(name, spec);

@@ -49,7 +49,7 @@ final class Suitability {
     Capability.all().stream()
         .filter(capability -> request.require().capabilities().contains(capability))
         .filter(capability -> !info.capabilities().contains(capability))
-        .forEach(capability -> missing.add(Capability.nameOf(capability)));
+        .forEach(capability -> missing.add(Capability.idOf(capability)));
     return missing;
   }
 

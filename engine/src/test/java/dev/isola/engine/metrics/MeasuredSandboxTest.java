@@ -198,7 +198,7 @@ class MeasuredSandboxTest {
   void itCanDoWhatTheOneWithinCan() {
     for (Class<? extends Capability> capability : Capability.all()) {
       assertThat(sandbox.as(capability).isPresent())
-          .as(Capability.nameOf(capability))
+          .as(Capability.idOf(capability))
           .isEqualTo(inner.as(capability).isPresent());
     }
     assertThat(sandbox.id()).isEqualTo(inner.id());

@@ -147,8 +147,7 @@ record ProviderRoutes(Serving serving) {
   private static void describe(ProviderInfo info, Map<String, Object> json) {
     json.put("isolation", Answers.word(info.isolation()));
     json.put("summary", info.summary());
-    json.put(
-        "capabilities", info.capabilities().stream().map(Capability::nameOf).sorted().toList());
+    json.put("capabilities", info.capabilities().stream().map(Capability::idOf).sorted().toList());
     json.put("forks", ForkKind.of(info).stream().map(ForkKind::word).toList());
     json.put("enforcedLimits", Answers.words(info.support().enforcedLimits()));
     json.put("networks", Answers.words(info.support().networkModes()));

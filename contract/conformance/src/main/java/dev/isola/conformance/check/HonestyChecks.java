@@ -79,10 +79,10 @@ public final class HonestyChecks {
       Expect.equal(
           s.info().capabilities().contains(capability),
           s.sandbox().as(capability).isPresent(),
-          "whether the sandbox gives " + Capability.nameOf(capability) + ", as declared,");
+          "whether the sandbox gives " + Capability.idOf(capability) + ", as declared,");
       if (!s.info().capabilities().contains(capability)) {
         Require require = new Require(Isolation.PROCESS, Set.of(capability), Set.of());
-        refused(s, Capability.nameOf(capability), spec -> spec.require(require));
+        refused(s, Capability.idOf(capability), spec -> spec.require(require));
       }
     }
     Require all = new Require(s.info().isolation(), s.info().capabilities(), Set.of());

@@ -24,33 +24,20 @@ public sealed interface Capability
 
   /** Returns all capabilities there are. */
   static List<Class<? extends Capability>> all() {
-    return List.of(
-        Attaching.class,
-        Terminals.class,
-        Watching.class,
-        PortDialing.class,
-        UsageReporting.class,
-        Pausing.class,
-        Renewing.class,
-        Snapshotting.class,
-        Forking.class);
+    return CapabilityId.ALL;
   }
 
-  /** Returns the name used in reports and errors: {@code port-dialing} for {@link PortDialing}. */
-  static String nameOf(Class<? extends Capability> capability) {
-    return capability
-        .getSimpleName()
-        .replaceAll("(?<=.)([A-Z])", "-$1")
-        .toLowerCase(java.util.Locale.ROOT);
+  /**
+   * Returns the stable id of a capability: {@code port-dialing} for {@link PortDialing}. Spec
+   * documents, reports and errors name capabilities by it.
+   */
+  static String idOf(Class<? extends Capability> capability) {
+    return CapabilityId.of(capability).id;
   }
 
-  static Optional<Class<? extends Capability>> named(String name) {
-    for (Class<? extends Capability> capability : all()) {
-      if (nameOf(capability).equals(name)) {
-        return Optional.of(capability);
-      }
-    }
-    return Optional.empty();
+  /** Returns the capability with an id; empty when there is none. */
+  static Optional<Class<? extends Capability>> withId(String id) {
+    return CapabilityId.find(id).map(found -> found.type);
   }
 
   /** Returns the refusal for something {@code provider} does not do. */

@@ -354,11 +354,11 @@ public final class SpecDocument {
 
   private static Optional<Class<? extends Capability>> capability(
       DocumentReader in, String field, @Nullable Object value) {
-    List<String> known = Capability.all().stream().map(Capability::nameOf).toList();
+    List<String> known = Capability.all().stream().map(Capability::idOf).toList();
     return in.asText(field, value)
         .flatMap(
             text ->
-                Capability.named(text)
+                Capability.withId(text)
                     .or(
                         () ->
                             in.refuse(

@@ -119,7 +119,7 @@ final class SpecDocumentWriter {
     Map<String, Object> document = new LinkedHashMap<>();
     document.put("isolation", name(require.isolation()));
     document.put(
-        "capabilities", require.capabilities().stream().map(Capability::nameOf).sorted().toList());
+        "capabilities", require.capabilities().stream().map(Capability::idOf).sorted().toList());
     document.put("limits", kinds(require.enforced()));
     return document;
   }

@@ -1,6 +1,7 @@
 package dev.isola.spi.capability;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
@@ -16,30 +17,39 @@ class CapabilityTest {
         .containsExactlyInAnyOrder((Object[]) Capability.class.getPermittedSubclasses());
   }
 
+  /** Stored specs and clients have the ids: a row is added, never changed. */
   @Test
-  void namesAreLowerCaseWithDashes() {
-    assertThat(Capability.all())
-        .map(Capability::nameOf)
+  void idsAreThese() {
+    assertThat(
+            Capability.all().stream()
+                .map(one -> Capability.idOf(one) + " " + one.getSimpleName())
+                .toList())
         .containsExactly(
-            "attaching",
-            "terminals",
-            "watching",
-            "port-dialing",
-            "usage-reporting",
-            "pausing",
-            "renewing",
-            "snapshotting",
-            "forking");
+            "attaching Attaching",
+            "terminals Terminals",
+            "watching Watching",
+            "port-dialing PortDialing",
+            "usage-reporting UsageReporting",
+            "pausing Pausing",
+            "renewing Renewing",
+            "snapshotting Snapshotting",
+            "forking Forking");
   }
 
   @Test
-  void isFoundByItsName() {
+  void implementationHasNoId() {
+    assertThatThrownBy(() -> Capability.idOf(Capability.class))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void isFoundByItsId() {
     for (Class<? extends Capability> capability : Capability.all()) {
-      assertThat(Capability.named(Capability.nameOf(capability)).orElseThrow())
+      assertThat(Capability.withId(Capability.idOf(capability)).orElseThrow())
           .isEqualTo(capability);
     }
-    assertThat(Capability.named("PortDialing")).isEmpty();
-    assertThat(Capability.named("")).isEmpty();
+    assertThat(Capability.withId("PortDialing")).isEmpty();
+    assertThat(Capability.withId("")).isEmpty();
   }
 
   @Test

@@ -65,8 +65,7 @@ final class Inside {
         .orElseThrow(
             () ->
                 Capability.unsupported(
-                    serving.engine().entry(sandbox.id()).provider(),
-                    Capability.nameOf(capability)));
+                    serving.engine().entry(sandbox.id()).provider(), Capability.idOf(capability)));
   }
 
   /** Returns the name before the colon; there is never a password. */
