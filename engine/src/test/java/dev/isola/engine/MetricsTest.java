@@ -1,6 +1,7 @@
 package dev.isola.engine;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -78,7 +79,7 @@ class MetricsTest {
       delivery.sandbox().run(Command.shell("echo hello"));
       house.engine.sandbox(id).run(Command.shell("exit 1"));
       house.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
-      assertThatThrownBy(() -> house.engine.sandbox(id).files().stat("none"))
+      assertThatThrownBy(() -> house.engine.sandbox(id).files().stat("none", NOFOLLOW_LINKS))
           .isInstanceOf(NotFound.class);
       assertThatThrownBy(
               () -> house.engine.create(Order.of(Request.of(spec().build(), "my secret"))))

@@ -10,6 +10,7 @@ import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
 import dev.isola.spi.file.WriteOptions;
 import java.io.InputStream;
+import java.nio.file.LinkOption;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -118,13 +119,8 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder, Suppl
   }
 
   @Override
-  public FileInfo stat(String path) {
-    return watched(() -> inner.stat(path));
-  }
-
-  @Override
-  public FileInfo follow(String path) {
-    return watched(() -> inner.follow(path));
+  public FileInfo stat(String path, LinkOption... options) {
+    return watched(() -> inner.stat(path, options));
   }
 
   /** Asking is no error, whatever the answer. */

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.LinkOption;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -67,13 +68,12 @@ final class AgentFiles implements FileSystem {
   }
 
   @Override
-  public FileInfo stat(String path) {
-    return described(request(Operation.STAT, path));
-  }
-
-  @Override
-  public FileInfo follow(String path) {
-    return described(request(Operation.STAT, path).add(Tag.FOLLOW, 1));
+  public FileInfo stat(String path, LinkOption... options) {
+    FieldsBuilder request = request(Operation.STAT, path);
+    return described(
+        List.of(options).contains(LinkOption.NOFOLLOW_LINKS)
+            ? request
+            : request.add(Tag.FOLLOW, 1));
   }
 
   private FileInfo described(FieldsBuilder request) {

@@ -1,6 +1,7 @@
 package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -82,7 +83,8 @@ class HostileAgentTest {
           peer.answerPings();
         });
     AgentConnection connection = client.connection();
-    assertThatThrownBy(() -> files().stat("/x")).isInstanceOf(SandboxException.class);
+    assertThatThrownBy(() -> files().stat("/x", NOFOLLOW_LINKS))
+        .isInstanceOf(SandboxException.class);
     assertOver(connection, Loss.Kind.VIOLATION);
   }
 
@@ -500,7 +502,8 @@ class HostileAgentTest {
           peer.error(1, Wire.E_NOT_FOUND, "x\u001b[31m\n".repeat(30_000));
           peer.answerPings();
         });
-    NotFound thrown = catchThrowableOfType(NotFound.class, () -> files().stat("/x"));
+    NotFound thrown =
+        catchThrowableOfType(NotFound.class, () -> files().stat("/x", NOFOLLOW_LINKS));
     assertThat(thrown.getMessage())
         .hasSizeLessThan(600)
         .doesNotContain("\u001b")
@@ -516,7 +519,7 @@ class HostileAgentTest {
           peer.error(1, 4711, "something new");
           peer.answerPings();
         });
-    assertThatThrownBy(() -> files().stat("/x"))
+    assertThatThrownBy(() -> files().stat("/x", NOFOLLOW_LINKS))
         .isInstanceOfSatisfying(
             SandboxException.class,
             e -> assertThat(e.code()).isEqualTo(ErrorCode.EXECUTION_FAILED));
@@ -534,7 +537,7 @@ class HostileAgentTest {
   void answersPingsButNotTheRequest() throws IOException {
     greeted(FakePeer::answerPings);
     AgentConnection connection = client.connection();
-    assertThatThrownBy(() -> files().stat("/x"))
+    assertThatThrownBy(() -> files().stat("/x", NOFOLLOW_LINKS))
         .isInstanceOfSatisfying(
             DeadlineExceeded.class,
             e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE_EXCEEDED));
@@ -635,7 +638,7 @@ class HostileAgentTest {
     assertOver(connection, Loss.Kind.GONE);
     assertThat(execution.await()).isInstanceOf(Exit.Lost.class);
     assertThatThrownBy(execution::read).isInstanceOf(OutcomeUnknown.class);
-    assertThatThrownBy(() -> files().stat("/x")).isInstanceOf(Gone.class);
+    assertThatThrownBy(() -> files().stat("/x", NOFOLLOW_LINKS)).isInstanceOf(Gone.class);
     assertThat(client.gone()).isPresent();
   }
 
@@ -662,7 +665,7 @@ class HostileAgentTest {
             .start(
                 () -> {
                   try {
-                    files().stat("/x");
+                    files().stat("/x", NOFOLLOW_LINKS);
                   } catch (SandboxException e) {
                     thrown.set(e);
                     flag.set(Thread.currentThread().isInterrupted());
@@ -675,7 +678,7 @@ class HostileAgentTest {
     assertThat(thrown.get()).isInstanceOf(DeadlineExceeded.class);
     assertThat(((SandboxException) thrown.get()).code()).isEqualTo(ErrorCode.CANCELLED);
     assertThat(flag.get()).isTrue();
-    assertThatThrownBy(() -> files().stat("/x")).isInstanceOf(NotFound.class);
+    assertThatThrownBy(() -> files().stat("/x", NOFOLLOW_LINKS)).isInstanceOf(NotFound.class);
     assertThat(connection.isClosed()).isFalse();
   }
 
@@ -697,7 +700,7 @@ class HostileAgentTest {
           .start(
               () -> {
                 try {
-                  files().stat("/x");
+                  files().stat("/x", NOFOLLOW_LINKS);
                 } catch (SandboxException e) {
                   woken.incrementAndGet();
                 }

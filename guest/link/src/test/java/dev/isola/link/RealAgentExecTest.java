@@ -1,6 +1,7 @@
 package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -418,7 +419,8 @@ class RealAgentExecTest {
       await().until(() -> !other.alive());
       assertThat(other.sandbox.state()).isEqualTo(SandboxState.DESTROYED);
       assertThatThrownBy(() -> other.sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
-      assertThatThrownBy(() -> other.sandbox.files().stat("/x")).isInstanceOf(Gone.class);
+      assertThatThrownBy(() -> other.sandbox.files().stat("/x", NOFOLLOW_LINKS))
+          .isInstanceOf(Gone.class);
       assertThatThrownBy(other.sandbox::ping).isInstanceOf(Gone.class);
       execution.kill();
       execution.close();

@@ -1,6 +1,7 @@
 package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -73,7 +74,7 @@ class RealAgentFilesTest {
     assertThat(files.readText(written.path(), UTF_8, 100)).isEqualTo("hello wörld");
     assertThat(files.readText("/workspace/a/b/hello.txt", UTF_8, 100)).isEqualTo("hello wörld");
     assertThat(agent.root.resolve("a/b/hello.txt")).hasContent("hello wörld");
-    assertThat(files.stat("a/b").type()).isEqualTo(FileType.FOLDER);
+    assertThat(files.stat("a/b", NOFOLLOW_LINKS).type()).isEqualTo(FileType.FOLDER);
     assertThat(files.exists("a/b/none")).isFalse();
   }
 
@@ -127,7 +128,7 @@ class RealAgentFilesTest {
     assertThat(files.write("opt", bytes("yy"), WriteOptions.DEFAULT.inPlace()).mode())
         .isEqualTo(0750);
     files.changeMode("opt", 0600);
-    assertThat(files.stat("opt").mode()).isEqualTo(0600);
+    assertThat(files.stat("opt", NOFOLLOW_LINKS).mode()).isEqualTo(0600);
   }
 
   @Test
@@ -150,7 +151,7 @@ class RealAgentFilesTest {
   void namesWhatIsWrong() {
     files.writeText("file", "x", UTF_8);
     files.makeFolder("folder/inner", 0755);
-    assertThatThrownBy(() -> files.stat("none")).isInstanceOf(NotFound.class);
+    assertThatThrownBy(() -> files.stat("none", NOFOLLOW_LINKS)).isInstanceOf(NotFound.class);
     assertCode(ErrorCode.FILE_NOT_FOUND, () -> files.read("none", ReadRange.ALL));
     assertCode(ErrorCode.FILE_NOT_FOUND, () -> files.list("none", 1));
     assertCode(ErrorCode.FILE_NOT_FOUND, () -> files.exportTree("none", List.of()));
@@ -158,19 +159,19 @@ class RealAgentFilesTest {
     assertCode(ErrorCode.IS_A_FOLDER, () -> files.read("folder", ReadRange.ALL));
     assertCode(ErrorCode.NOT_A_FOLDER, () -> files.list("file", 1));
     assertCode(ErrorCode.FOLDER_NOT_EMPTY, () -> files.remove("folder", false));
-    assertCode(ErrorCode.PATH_OUTSIDE, () -> files.stat("/etc/passwd"));
-    assertCode(ErrorCode.PATH_OUTSIDE, () -> files.stat("../../etc/passwd"));
+    assertCode(ErrorCode.PATH_OUTSIDE, () -> files.stat("/etc/passwd", NOFOLLOW_LINKS));
+    assertCode(ErrorCode.PATH_OUTSIDE, () -> files.stat("../../etc/passwd", NOFOLLOW_LINKS));
     assertThatThrownBy(() -> files.move("file", "folder", false)).isInstanceOf(Conflict.class);
     agent.sandbox.run(Command.argv("mkfifo", "pipe"));
     assertCode(ErrorCode.NOT_A_FILE, () -> files.read("pipe", ReadRange.ALL));
-    assertThat(files.stat("pipe").type()).isEqualTo(FileType.OTHER);
+    assertThat(files.stat("pipe", NOFOLLOW_LINKS).type()).isEqualTo(FileType.OTHER);
   }
 
   @Test
   void linksLeadNowhereElse() {
     files.makeLink("out", "/etc");
-    assertThat(files.stat("out").type()).isEqualTo(FileType.LINK);
-    assertThat(files.stat("out").linkTarget()).contains("/etc");
+    assertThat(files.stat("out", NOFOLLOW_LINKS).type()).isEqualTo(FileType.LINK);
+    assertThat(files.stat("out", NOFOLLOW_LINKS).linkTarget()).contains("/etc");
     assertThatThrownBy(() -> files.readText("out/passwd", UTF_8, 10_000))
         .isInstanceOf(InvalidRequest.class);
     files.remove("out", false);
@@ -235,8 +236,8 @@ class RealAgentFilesTest {
         files.importTree("copy", new ByteArrayInputStream(archive), TreeLimits.DEFAULT);
     assertThat(summary.bytes()).isEqualTo(100_001);
     assertThat(files.readText("copy/a.txt", UTF_8, 10)).isEqualTo("A");
-    assertThat(files.stat("copy/deep/b.txt").size()).isEqualTo(100_000);
-    assertThat(files.stat("copy/link").linkTarget()).contains("a.txt");
+    assertThat(files.stat("copy/deep/b.txt", NOFOLLOW_LINKS).size()).isEqualTo(100_000);
+    assertThat(files.stat("copy/link", NOFOLLOW_LINKS).linkTarget()).contains("a.txt");
     assertThat(files.exists("copy/skip/c.txt")).isFalse();
     assertThatThrownBy(
             () ->

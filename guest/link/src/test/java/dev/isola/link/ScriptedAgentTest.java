@@ -1,6 +1,7 @@
 package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -288,7 +289,8 @@ class ScriptedAgentTest {
     agent.close();
     started.countDown();
     assertThat(execution.await()).isInstanceOf(Exit.Lost.class);
-    assertThatThrownBy(() -> new AgentFiles(client).stat("/x")).isInstanceOf(Gone.class);
+    assertThatThrownBy(() -> new AgentFiles(client).stat("/x", NOFOLLOW_LINKS))
+        .isInstanceOf(Gone.class);
     assertThat(client.gone()).isPresent();
     execution.kill();
   }

@@ -1,5 +1,7 @@
 package dev.isola.server.api;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.server.route.Shape;
@@ -146,7 +148,7 @@ record FileOperation(String place, Map<?, ?> fields) {
     return switch (verb()) {
       case "write" -> write(files, path);
       case "read" -> Map.of("content", content(read(files, path, room)));
-      case "stat" -> Map.of("file", Answers.file(files.stat(path)));
+      case "stat" -> Map.of("file", Answers.file(files.stat(path, NOFOLLOW_LINKS)));
       case "mkdir" -> {
         files.makeFolder(path, mode().orElse(FOLDER_MODE));
         yield Map.of();

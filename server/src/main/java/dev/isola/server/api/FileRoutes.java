@@ -1,5 +1,7 @@
 package dev.isola.server.api;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import dev.isola.server.JsonText;
 import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
@@ -71,7 +73,10 @@ record FileRoutes(Serving serving) {
             .acceptsSandboxTokens()
             .takes(Shapes.ID, PATH)
             .answers(Answer.json(200, Shapes.FILE))
-            .by(exchange -> exchange.json(200, Answers.file(files(exchange).stat(path(exchange))))),
+            .by(
+                exchange ->
+                    exchange.json(
+                        200, Answers.file(files(exchange).stat(path(exchange), NOFOLLOW_LINKS)))),
         Route.of("GET", TEMPLATE, "listFiles", "Lists a folder.")
             .acceptsSandboxTokens()
             .takes(
@@ -180,7 +185,7 @@ record FileRoutes(Serving serving) {
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("Accept-Ranges", "bytes");
     if (range.isPresent()) {
-      FileInfo info = files.stat(path);
+      FileInfo info = files.stat(path, NOFOLLOW_LINKS);
       // The size of what a link points to is not known; then all of it is sent, as it may be.
       if (info.type() == FileType.FILE) {
         ByteRange.Part part = range.get().within(info.size());

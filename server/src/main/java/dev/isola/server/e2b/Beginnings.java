@@ -1,5 +1,7 @@
 package dev.isola.server.e2b;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.Serving;
@@ -47,7 +49,7 @@ public record Beginnings(Serving serving) {
     FileSystem all = sandbox.files().madeFor(user);
     for (Volume volume : spec.volumes()) {
       boolean named = volume.type() == Volume.Type.VOLUME && !volume.readOnly();
-      if (named && all.stat(volume.destination()).uid() == 0) {
+      if (named && all.stat(volume.destination(), NOFOLLOW_LINKS).uid() == 0) {
         all.changeOwner(volume.destination(), user);
       }
     }

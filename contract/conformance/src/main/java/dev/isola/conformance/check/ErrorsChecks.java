@@ -1,6 +1,7 @@
 package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckFailed;
@@ -110,7 +111,7 @@ public final class ErrorsChecks {
         "the code tells of the sandbox: " + e.code());
     Expect.equal(Optional.of(sandbox.id()), e.sandbox(), "the sandbox");
     Expect.that(!e.fault().remedy().isBlank(), "it says what to do next");
-    SandboxException file = Expect.gone("stat", () -> sandbox.files().stat("file"));
+    SandboxException file = Expect.gone("stat", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
     Expect.that(file.code() != ErrorCode.FILE_NOT_FOUND, "a file's error tells of it too: " + file);
   }
 
@@ -118,7 +119,7 @@ public final class ErrorsChecks {
   public void strangePathsGiveNothingButSandboxExceptions(Subject s) {
     FileSystem files = s.sandbox().files();
     for (String path : strangePaths()) {
-      contained("stat", path, () -> files.stat(path));
+      contained("stat", path, () -> files.stat(path, NOFOLLOW_LINKS));
       contained("read", path, () -> read(files, path));
       contained("write", path, () -> files.writeText(path, "x", UTF_8));
       contained("list", path, () -> files.list(path, 1).close());
@@ -233,7 +234,7 @@ public final class ErrorsChecks {
     files.writeText("file", "x", UTF_8);
     files.writeText("folder/inner", "x", UTF_8);
     Map<String, Mistake> all = new LinkedHashMap<>();
-    all.put("stat of a missing file", missing("gone", () -> files.stat("gone")));
+    all.put("stat of a missing file", missing("gone", () -> files.stat("gone", NOFOLLOW_LINKS)));
     all.put("read of a missing file", missing("gone", () -> read(files, "gone")));
     all.put("list of a missing folder", missing("gone", () -> files.list("gone", 1).close()));
     all.put("move of a missing file", missing("gone", () -> files.move("gone", "to", false)));

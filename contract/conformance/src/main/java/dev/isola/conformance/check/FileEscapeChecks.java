@@ -1,6 +1,7 @@
 package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckFailed;
@@ -71,7 +72,7 @@ public final class FileEscapeChecks {
     FileSystem files = s.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       refused("reading it", () -> Contents.bytes(files, secret.file()));
-      refused("stat", () -> files.stat(secret.file()));
+      refused("stat", () -> files.stat(secret.file(), NOFOLLOW_LINKS));
       refused("listing its folder", () -> Contents.names(files, secret.folder()));
       refused("finding it", () -> Contents.all(files.glob(secret.folder(), "*")));
       refused("packing it", () -> Contents.all(files.exportTree(secret.folder(), List.of())));
@@ -161,7 +162,7 @@ public final class FileEscapeChecks {
         files.makeLink("out", target);
         String path = target.equals("/") ? "out" + secret.file() : "out/secret";
         refused("reading " + path, () -> Contents.bytes(files, path));
-        refused("stat of " + path, () -> files.stat(path));
+        refused("stat of " + path, () -> files.stat(path, NOFOLLOW_LINKS));
         refused("moving " + path, () -> files.move(path, "stolen", true));
         refused("removing " + path, () -> files.remove(path, true));
         harmless("writing " + path, () -> files.writeText(path, "x", UTF_8));
@@ -320,7 +321,7 @@ public final class FileEscapeChecks {
   private static void attempt(FileSystem files, HostSecret secret, String path, boolean read) {
     try {
       if (read) {
-        FileInfo info = files.stat(path);
+        FileInfo info = files.stat(path, NOFOLLOW_LINKS);
         Expect.that(
             info.type() != FileType.FILE || info.size() != secret.content().length(),
             "stat does not see the secret: " + path);

@@ -3,6 +3,7 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_16LE;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckFailed;
@@ -75,7 +76,8 @@ public final class FilesChecks {
     FileSystem files = s.sandbox().files();
     files.writeText("a/b/c/file", "deep", UTF_8);
     Expect.equal("deep", Contents.text(files, "a/b/c/file"), "the file");
-    Expect.equal(FileType.FOLDER, files.stat("a/b").type(), "the type of the parent");
+    Expect.equal(
+        FileType.FOLDER, files.stat("a/b", NOFOLLOW_LINKS).type(), "the type of the parent");
   }
 
   @Check("F1")
@@ -95,9 +97,11 @@ public final class FilesChecks {
     FileInfo script = files.write("script", Contents.of("1"), DEFAULT.withMode(0750));
     Expect.equal(0750, script.mode(), "the mode that was asked for");
     files.writeText("script", "2", UTF_8);
-    Expect.equal(0750, files.stat("script").mode(), "the mode after an atomic write");
+    Expect.equal(
+        0750, files.stat("script", NOFOLLOW_LINKS).mode(), "the mode after an atomic write");
     files.write("script", Contents.of("3"), DEFAULT.inPlace());
-    Expect.equal(0750, files.stat("script").mode(), "the mode after a write in place");
+    Expect.equal(
+        0750, files.stat("script", NOFOLLOW_LINKS).mode(), "the mode after a write in place");
   }
 
   @Check("F1")
@@ -183,7 +187,7 @@ public final class FilesChecks {
   public void statTellsWhatAFileIs(Subject s) {
     FileSystem files = s.sandbox().files();
     files.write("file", Contents.of("12345"), DEFAULT.withMode(0640));
-    FileInfo info = files.stat("file");
+    FileInfo info = files.stat("file", NOFOLLOW_LINKS);
     Expect.equal(FileType.FILE, info.type(), "the type");
     Expect.equal(5L, info.size(), "the size");
     Expect.equal(0640, info.mode(), "the mode");
@@ -202,8 +206,9 @@ public final class FilesChecks {
     files.makeFolder("folder", 0755);
     files.writeText("folder/file", "12345", UTF_8);
     files.makeLink("link", "folder/file");
-    Expect.equal(FileType.FOLDER, files.stat("folder").type(), "the type of the folder");
-    FileInfo link = files.stat("link");
+    Expect.equal(
+        FileType.FOLDER, files.stat("folder", NOFOLLOW_LINKS).type(), "the type of the folder");
+    FileInfo link = files.stat("link", NOFOLLOW_LINKS);
     Expect.equal(FileType.LINK, link.type(), "the type of the link");
     Expect.equal(Optional.of("folder/file"), link.linkTarget(), "the target of the link");
     Expect.equal("12345", Contents.text(files, "link"), "what is read through the link");
@@ -218,7 +223,7 @@ public final class FilesChecks {
     Expect.that(!files.exists("no/such/folder"), "nothing exists in a missing folder");
     Map<String, Runnable> calls =
         Map.of(
-            "stat", () -> files.stat("none"),
+            "stat", () -> files.stat("none", NOFOLLOW_LINKS),
             "read", () -> Contents.bytes(files, "none"),
             "list", () -> Contents.names(files, "none"),
             "move", () -> files.move("none", "other", true),
@@ -243,7 +248,9 @@ public final class FilesChecks {
         "all levels");
     for (FileInfo entry : Contents.all(files.list("top", 0))) {
       Expect.equal(
-          entry.type(), files.stat(entry.path()).type(), "the type by the listed " + entry.path());
+          entry.type(),
+          files.stat(entry.path(), NOFOLLOW_LINKS).type(),
+          "the type by the listed " + entry.path());
     }
   }
 
@@ -315,8 +322,8 @@ public final class FilesChecks {
     files.makeFolder("a/b/c", 0750);
     files.writeText("a/b/c/file", "kept", UTF_8);
     files.makeFolder("a/b/c", 0750);
-    Expect.equal(FileType.FOLDER, files.stat("a/b/c").type(), "the type");
-    Expect.equal(0750, files.stat("a/b/c").mode(), "the mode");
+    Expect.equal(FileType.FOLDER, files.stat("a/b/c", NOFOLLOW_LINKS).type(), "the type");
+    Expect.equal(0750, files.stat("a/b/c", NOFOLLOW_LINKS).mode(), "the mode");
     Expect.equal("kept", Contents.text(files, "a/b/c/file"), "what was in it");
     Expect.thrown(
         "makeFolder where a file is",
@@ -388,7 +395,7 @@ public final class FilesChecks {
     files.writeText("file", "", UTF_8);
     Expect.that(!s.run("test -x file").succeeded(), "a new file is not executable");
     files.changeMode("file", 0751);
-    Expect.equal(0751, files.stat("file").mode(), "the mode");
+    Expect.equal(0751, files.stat("file", NOFOLLOW_LINKS).mode(), "the mode");
     Expect.that(s.run("test -x file").succeeded(), "the file is executable now");
   }
 
@@ -397,7 +404,8 @@ public final class FilesChecks {
     FileSystem files = s.sandbox().files();
     for (String target : List.of("none", "./a//b/../c", "loop", "/nowhere/at all")) {
       files.makeLink("loop", target);
-      Expect.equal(Optional.of(target), files.stat("loop").linkTarget(), "the target");
+      Expect.equal(
+          Optional.of(target), files.stat("loop", NOFOLLOW_LINKS).linkTarget(), "the target");
       Expect.equal(List.of("loop"), Contents.names(files, "."), "the folder");
       Expect.thrownAnyOf(
           "reading the link to " + target,
@@ -467,7 +475,7 @@ public final class FilesChecks {
   public void pipesAreNotReadAsFiles(Subject s) {
     FileSystem files = s.sandbox().files();
     s.output("mkfifo pipe");
-    Expect.equal(FileType.OTHER, files.stat("pipe").type(), "the type");
+    Expect.equal(FileType.OTHER, files.stat("pipe", NOFOLLOW_LINKS).type(), "the type");
     Expect.thrown("reading a pipe", () -> Contents.bytes(files, "pipe"), ErrorCode.NOT_A_FILE);
     Expect.thrown(
         "writing in place to a pipe",
@@ -525,8 +533,10 @@ public final class FilesChecks {
         () -> files.write("private/file", Contents.of("x"), DEFAULT.withUser("12345")),
         ErrorCode.PERMISSION_DENIED);
     files.changeOwner("shared/file", "23456:34567");
-    Expect.equal(23456L, files.stat("shared/file").uid(), "the owner after changeOwner");
-    Expect.equal(34567L, files.stat("shared/file").gid(), "the group after changeOwner");
+    Expect.equal(
+        23456L, files.stat("shared/file", NOFOLLOW_LINKS).uid(), "the owner after changeOwner");
+    Expect.equal(
+        34567L, files.stat("shared/file", NOFOLLOW_LINKS).gid(), "the group after changeOwner");
   }
 
   @Check("F1")
@@ -536,14 +546,15 @@ public final class FilesChecks {
     }
     FileSystem files = s.sandbox().files();
     files.makeFolder("locked", 0700);
-    long before = files.stat("locked").uid();
+    long before = files.stat("locked", NOFOLLOW_LINKS).uid();
     FileSystem theirs = files.madeFor("12345");
     theirs.write("locked/a/file", Contents.of("x"), DEFAULT.inPlace());
     theirs.makeFolder("locked/b/c", 0755);
     for (String path : List.of("locked/a", "locked/a/file", "locked/b", "locked/b/c")) {
-      Expect.equal(12345L, files.stat(path).uid(), "the owner of " + path);
+      Expect.equal(12345L, files.stat(path, NOFOLLOW_LINKS).uid(), "the owner of " + path);
     }
-    Expect.equal(before, theirs.stat("locked").uid(), "the owner of what was there before");
+    Expect.equal(
+        before, theirs.stat("locked", NOFOLLOW_LINKS).uid(), "the owner of what was there before");
     Expect.thrown(
         "a file made for nobody",
         () -> files.madeFor("nobody-of-that-name").writeText("locked/file", "x", UTF_8),
@@ -556,15 +567,15 @@ public final class FilesChecks {
     files.writeText("folder/file", "12345", UTF_8);
     files.makeLink("one", "folder/file");
     files.makeLink("two", "one");
-    FileInfo end = files.follow("two");
+    FileInfo end = files.stat("two");
     Expect.equal(FileType.FILE, end.type(), "what the link leads to");
     Expect.equal(5L, end.size(), "its size");
     Expect.that(end.path().endsWith("/folder/file"), "it is told where it is: " + end.path());
     Expect.equal("12345", Contents.text(files, end.path()), "what is there");
-    Expect.equal(FileType.FOLDER, files.follow("folder").type(), "a folder, followed");
+    Expect.equal(FileType.FOLDER, files.stat("folder").type(), "a folder, followed");
     files.makeLink("nowhere", "nothing");
     Expect.thrown(
-        "a link that leads nowhere", () -> files.follow("nowhere"), ErrorCode.FILE_NOT_FOUND);
+        "a link that leads nowhere", () -> files.stat("nowhere"), ErrorCode.FILE_NOT_FOUND);
   }
 
   @Check("F1")

@@ -1,6 +1,7 @@
 package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
@@ -192,8 +193,9 @@ public final class ForkingChecks {
   private static void awaitGrowth(Subject s) {
     FileSystem files = s.sandbox().files();
     Expect.eventually(PATIENCE, "the command begins", () -> files.exists("log"));
-    long now = files.stat("log").size();
-    Expect.eventually(PATIENCE, "the command goes on", () -> files.stat("log").size() > now);
+    long now = files.stat("log", NOFOLLOW_LINKS).size();
+    Expect.eventually(
+        PATIENCE, "the command goes on", () -> files.stat("log", NOFOLLOW_LINKS).size() > now);
   }
 
   @Check(

@@ -1,6 +1,7 @@
 package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
@@ -159,7 +160,7 @@ public final class LifecycleChecks {
     Sandbox sandbox = s.sandbox();
     sandbox.files().writeText("file", "x", UTF_8);
     s.provider().destroy(sandbox.id(), Destroy.NORMAL);
-    Expect.gone("exists", () -> sandbox.files().stat("file"));
+    Expect.gone("exists", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
     Expect.gone("readBytes", () -> sandbox.files().readBytes("file", 10));
     Expect.gone("writeText", () -> sandbox.files().writeText("new", "x", UTF_8));
     Expect.gone("list", () -> sandbox.files().list(".", 1).close());
@@ -204,7 +205,8 @@ public final class LifecycleChecks {
                     .seedFile("empty", Bytes.utf8("")));
     Expect.equal("hello", sandbox.run(Command.shell("cat plain.txt")).stdout().text(), "the text");
     Expect.equal(bytes, sandbox.files().readBytes("deep/er/data", 100), "the bytes");
-    Expect.equal(0L, sandbox.files().stat("empty").size(), "the size of the empty one");
+    Expect.equal(
+        0L, sandbox.files().stat("empty", NOFOLLOW_LINKS).size(), "the size of the empty one");
   }
 
   @Check("S1")

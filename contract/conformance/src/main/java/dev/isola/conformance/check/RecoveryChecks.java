@@ -1,6 +1,7 @@
 package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckFailed;
@@ -189,7 +190,7 @@ public final class RecoveryChecks {
     Expect.that(sandbox.run(Command.argv("true")).succeeded(), "it works");
     s.anotherProcess().destroy(sandbox.id(), Destroy.NORMAL);
     Expect.gone("run", () -> sandbox.run(Command.argv("true")));
-    Expect.gone("stat", () -> sandbox.files().stat("."));
+    Expect.gone("stat", () -> sandbox.files().stat(".", NOFOLLOW_LINKS));
     Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state");
     Expect.that(sighting(s.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
     s.provider().destroy(sandbox.id(), Destroy.NORMAL);

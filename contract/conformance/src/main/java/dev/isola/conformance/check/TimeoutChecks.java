@@ -1,6 +1,7 @@
 package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckFailed;
@@ -171,7 +172,9 @@ public final class TimeoutChecks {
     Expect.eventually(
         PATIENCE,
         "the command writes its process id",
-        () -> sandbox.files().exists("pid") && sandbox.files().stat("pid").size() > 1);
+        () ->
+            sandbox.files().exists("pid")
+                && sandbox.files().stat("pid", NOFOLLOW_LINKS).size() > 1);
     String pid = sandbox.files().readText("pid", UTF_8, 100).strip();
     call.thread().interrupt();
     SandboxException e = failure(call);

@@ -1,6 +1,7 @@
 package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
@@ -85,9 +86,10 @@ public final class TreesChecks {
     Expect.equal(33L, summary.bytes(), "the bytes that importTree counts");
     Expect.equal("content", Contents.text(files, "in/a/file"), "the file");
     Expect.equal("content", Contents.text(files, "in/a/same"), "the hard link");
-    Expect.equal(Optional.of("file"), files.stat("in/a/link").linkTarget(), "the link");
-    Expect.equal(0640, files.stat("in/a/file").mode(), "the mode of the file");
-    Expect.equal(0750, files.stat("in/a").mode(), "the mode of the folder");
+    Expect.equal(
+        Optional.of("file"), files.stat("in/a/link", NOFOLLOW_LINKS).linkTarget(), "the link");
+    Expect.equal(0640, files.stat("in/a/file", NOFOLLOW_LINKS).mode(), "the mode of the file");
+    Expect.equal(0750, files.stat("in/a", NOFOLLOW_LINKS).mode(), "the mode of the folder");
     Expect.equal("no folder entry of its own", Contents.text(files, "in/b/c"), "the other file");
   }
 

@@ -8,6 +8,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.Charset;
+import java.nio.file.LinkOption;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -46,11 +47,11 @@ public interface FileSystem {
    */
   FileInfo write(String path, InputStream content, WriteOptions options);
 
-  /** Describes what {@code path} names; a link itself, not what it points to. */
-  FileInfo stat(String path);
-
-  /** Describes what {@code path} leads to, through all links; its path is where that is. */
-  FileInfo follow(String path);
+  /**
+   * Describes what {@code path} leads to, through all links; its path is where that is. With {@link
+   * LinkOption#NOFOLLOW_LINKS} a link in the last place is described itself.
+   */
+  FileInfo stat(String path, LinkOption... options);
 
   /**
    * Lists a folder, {@code depth} levels deep (1 is its own entries, 0 is everything beneath).
@@ -109,7 +110,7 @@ public interface FileSystem {
 
   default boolean exists(String path) {
     try {
-      stat(path);
+      stat(path, LinkOption.NOFOLLOW_LINKS);
       return true;
     } catch (NotFound missing) {
       if (missing.code() == ErrorCode.FILE_NOT_FOUND) {

@@ -1,5 +1,6 @@
 package dev.isola.provider.e2b;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -325,7 +326,7 @@ class BrokenCloudTest {
     server.next("POST /process", FakeE2b.answers(502, "{\"code\":502,\"message\":\"no sandbox\"}"));
     assertThat(failure(() -> sandbox.run(Command.argv("x"))).code())
         .isEqualTo(ErrorCode.SANDBOX_DESTROYED);
-    assertThat(failure(() -> sandbox.files().stat("x")).code())
+    assertThat(failure(() -> sandbox.files().stat("x", NOFOLLOW_LINKS)).code())
         .isEqualTo(ErrorCode.SANDBOX_DESTROYED);
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.provider.subprocess;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -151,7 +152,8 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     provider.destroy(sandbox.id(), Destroy.NORMAL);
     assertThat(sandbox.state()).isEqualTo(SandboxState.DESTROYED);
     assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
-    assertThatThrownBy(() -> sandbox.files().stat("/workspace")).isInstanceOf(Gone.class);
+    assertThatThrownBy(() -> sandbox.files().stat("/workspace", NOFOLLOW_LINKS))
+        .isInstanceOf(Gone.class);
     assertThat(provider.attach(sandbox.id())).isEmpty();
   }
 

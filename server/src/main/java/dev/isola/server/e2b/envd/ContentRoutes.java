@@ -88,7 +88,7 @@ record ContentRoutes(Admission admission, Inside inside) {
   private static void read(Exchange exchange, Inside.Guest guest) throws IOException {
     FileSystem files = guest.files();
     String path = guest.home().absolute(exchange.query("path").orElse(""));
-    FileInfo info = files.follow(path);
+    FileInfo info = files.stat(path);
     if (info.type() == FileType.FOLDER) {
       throw Fault.of(ErrorCode.IS_A_FOLDER, "path '" + path + "' is a directory", "").exception();
     }

@@ -1,5 +1,7 @@
 package dev.isola.server.e2b.envd;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
@@ -28,7 +30,7 @@ record Entries(FileSystem files) {
           ErrorCode.FILE_NOT_FOUND);
 
   Map<String, Object> at(String path) {
-    return entry(files.stat(path));
+    return entry(files.stat(path, NOFOLLOW_LINKS));
   }
 
   /** Describes a file. Of a link, type and mode are those of what it leads to. */
@@ -56,7 +58,7 @@ record Entries(FileSystem files) {
 
   private Optional<FileInfo> end(FileInfo link) {
     try {
-      return Optional.of(files.follow(link.path()));
+      return Optional.of(files.stat(link.path()));
     } catch (SandboxException e) {
       return Optional.empty(); // it leads nowhere, or in a circle
     }

@@ -1,5 +1,7 @@
 package dev.isola.server.e2b.envd;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import dev.isola.server.e2b.E2bError;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
@@ -70,7 +72,7 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
 
   private static Optional<FileInfo> found(FileSystem files, String path) {
     try {
-      return Optional.of(files.follow(path));
+      return Optional.of(files.stat(path));
     } catch (NotFound e) {
       if (e.code() == ErrorCode.FILE_NOT_FOUND) {
         return Optional.empty();
@@ -84,7 +86,7 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
     FileSystem files = guest.files();
     String from = guest.home().absolute(message.needed("source"));
     String to = guest.home().absolute(message.needed("destination"));
-    files.stat(from); // before anything is made for it
+    files.stat(from, NOFOLLOW_LINKS); // before anything is made for it
     files.makeFolder(parent(to), FOLDER_MODE);
     files.move(from, to, true);
     return entry(files, to);
@@ -121,7 +123,7 @@ record FilesystemRoutes(Inside inside, Watchers watchers) {
   }
 
   private static void needFolder(FileSystem files, String path) {
-    if (files.follow(path).type() != FileType.FOLDER) {
+    if (files.stat(path).type() != FileType.FOLDER) {
       throw Fault.of(ErrorCode.NOT_A_FOLDER, "path is not a directory: " + path, "").exception();
     }
   }

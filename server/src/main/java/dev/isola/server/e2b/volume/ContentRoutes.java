@@ -1,5 +1,7 @@
 package dev.isola.server.e2b.volume;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import dev.isola.server.api.FileAnswer;
 import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.Face;
@@ -119,7 +121,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
   private void list(Exchange exchange) throws IOException {
     Place place = place(exchange);
     int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
-    if (place.files().follow(place.path()).type() != FileType.FOLDER) {
+    if (place.files().stat(place.path()).type() != FileType.FOLDER) {
       throw Fault.of(ErrorCode.NOT_A_FOLDER, "this is not a folder", "ask for its folder")
           .exception();
     }
@@ -145,7 +147,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
           .exception();
     }
     if (!flag(exchange).orElse(false)) {
-      place.files().follow(parent); // or says that it is not there
+      place.files().stat(parent); // or says that it is not there
     }
     int mode = exchange.query("mode").map(Integer::parseInt).orElse(FOLDER_MODE);
     place.files().makeFolder(place.path(), mode);
@@ -156,7 +158,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
   private void change(Exchange exchange) throws IOException {
     Place place = place(exchange);
     Body body = new Body(exchange.body());
-    place.files().stat(place.path());
+    place.files().stat(place.path(), NOFOLLOW_LINKS);
     body.whole("mode").ifPresent(mode -> place.files().changeMode(place.path(), within(mode)));
     own(
         place,
@@ -183,7 +185,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
 
   private void read(Exchange exchange) throws IOException {
     Place place = place(exchange);
-    FileInfo info = place.files().follow(place.path());
+    FileInfo info = place.files().stat(place.path());
     if (info.type() == FileType.FOLDER) {
       throw Fault.of(ErrorCode.IS_A_FOLDER, "this is a folder", "list it").exception();
     }
@@ -215,7 +217,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
 
   private static void own(Place place, Optional<String> uid, Optional<String> gid) {
     if (uid.isPresent() || gid.isPresent()) {
-      FileInfo now = place.files().stat(place.path());
+      FileInfo now = place.files().stat(place.path(), NOFOLLOW_LINKS);
       place
           .files()
           .changeOwner(
@@ -225,7 +227,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
   }
 
   private static Map<String, Object> described(Place place) {
-    return entry(place.files().stat(place.path()));
+    return entry(place.files().stat(place.path(), NOFOLLOW_LINKS));
   }
 
   /** The contract knows one time of a file, when it was changed last. */

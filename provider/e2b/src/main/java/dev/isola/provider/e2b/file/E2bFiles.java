@@ -13,6 +13,7 @@ import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
 import dev.isola.spi.file.WriteOptions;
 import java.io.InputStream;
+import java.nio.file.LinkOption;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -116,13 +117,10 @@ public final class E2bFiles implements FileSystem {
   }
 
   @Override
-  public FileInfo stat(String path) {
-    return one(Scripts.STAT, "looking at", path, paths.absolute(path));
-  }
-
-  @Override
-  public FileInfo follow(String path) {
-    return one(Scripts.FOLLOW, "following", path, paths.absolute(path));
+  public FileInfo stat(String path, LinkOption... options) {
+    return List.of(options).contains(LinkOption.NOFOLLOW_LINKS)
+        ? one(Scripts.STAT, "looking at", path, paths.absolute(path))
+        : one(Scripts.FOLLOW, "following", path, paths.absolute(path));
   }
 
   private FileInfo one(String script, String what, String path, String absolute) {

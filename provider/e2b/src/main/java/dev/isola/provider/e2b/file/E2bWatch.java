@@ -1,5 +1,7 @@
 package dev.isola.provider.e2b.file;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import dev.isola.provider.e2b.exec.Inside;
 import dev.isola.provider.e2b.http.Json;
 import dev.isola.provider.e2b.rpc.Frames;
@@ -39,7 +41,7 @@ public final class E2bWatch implements Watch {
   public static Watch of(Inside inside, String path, boolean recursive) {
     Errors errors = new Errors(inside);
     String folder = new Paths(inside).absolute(path).replaceFirst("(?<=.)/+$", "");
-    if (new E2bFiles(inside).stat(folder).type() == FileType.FILE) {
+    if (new E2bFiles(inside).stat(folder, NOFOLLOW_LINKS).type() == FileType.FILE) {
       throw errors.of(ErrorCode.NOT_A_FOLDER, "watching", path, "it is a file");
     }
     Map<String, Object> message =

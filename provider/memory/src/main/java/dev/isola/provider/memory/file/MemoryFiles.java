@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -154,13 +155,8 @@ public final class MemoryFiles implements FileSystem {
   }
 
   @Override
-  public FileInfo stat(String path) {
-    return tree.stat(absolute(path), false);
-  }
-
-  @Override
-  public FileInfo follow(String path) {
-    return tree.stat(absolute(path), true);
+  public FileInfo stat(String path, LinkOption... options) {
+    return tree.stat(absolute(path), !List.of(options).contains(LinkOption.NOFOLLOW_LINKS));
   }
 
   @Override
