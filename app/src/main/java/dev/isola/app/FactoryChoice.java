@@ -1,7 +1,7 @@
 package dev.isola.app;
 
+import dev.isola.document.NearMiss;
 import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.spec.NearMiss;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.document.NearMiss;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.config.ProviderSettings;
 import dev.isola.spi.Health;
@@ -10,7 +11,6 @@ import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.NearMiss;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;

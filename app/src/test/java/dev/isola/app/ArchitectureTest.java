@@ -57,12 +57,13 @@ class ArchitectureTest {
             .resideInAnyPackage("dev.isola.spi..", "java..", "org.jspecify.annotations"),
         folder("link", "spi"),
         folder("archive", "spi"),
-        folder("host", "spi", "archive", "link"),
-        folder("provider", "spi", "archive", "link", "host"),
+        folder("document", "spi"),
+        folder("host", "spi", "document", "archive", "link"),
+        folder("provider", "spi", "document", "archive", "link", "host"),
         folder("conformance", "spi"),
         folder("testing", "spi", "conformance"),
         folder("store", "spi"),
-        folder("engine", "spi", "store", "snapshot"),
+        folder("engine", "spi", "document", "store", "snapshot"),
         slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),
         noClasses()
             .that(not(resideInAPackage("dev.isola.app..")))
@@ -71,7 +72,7 @@ class ArchitectureTest {
         noClasses().should().haveNameMatching(".*(Utils?|Manager|Helper)"),
         noClasses().that(not(resideInAPackage("dev.isola.app.."))).should(ACCESS_STANDARD_STREAMS),
         noClasses().should(USE_JAVA_UTIL_LOGGING),
-        folder("server", "spi", "snapshot", "engine"),
+        folder("server", "spi", "document", "snapshot", "engine"),
         noClasses()
             .that(resideInAPackage("dev.isola.server.."))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.store.."))),

@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.spi.spec.NearMiss;
+import dev.isola.document.NearMiss;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.spi.spec.NearMiss;
+import dev.isola.document.NearMiss;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;

@@ -1,7 +1,7 @@
 package dev.isola.engine.config;
 
+import dev.isola.document.NearMiss;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.spi.spec.NearMiss;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;

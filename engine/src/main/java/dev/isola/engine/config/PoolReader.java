@@ -1,11 +1,11 @@
 package dev.isola.engine.config;
 
+import dev.isola.document.NearMiss;
+import dev.isola.document.SpecDocument;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
-import dev.isola.spi.spec.NearMiss;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.SpecDocument;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

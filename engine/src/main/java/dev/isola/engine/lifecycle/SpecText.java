@@ -1,12 +1,12 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.SpecDocument;
 import dev.isola.engine.selection.Request;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.SpecDocument;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

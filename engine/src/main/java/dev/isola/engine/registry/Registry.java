@@ -1,5 +1,6 @@
 package dev.isola.engine.registry;
 
+import dev.isola.document.NearMiss;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.Standing;
@@ -11,7 +12,6 @@ import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.NearMiss;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,5 +1,6 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.document.SpecDocument;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxView;
@@ -19,7 +20,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.SpecDocument;
 import dev.isola.store.SandboxEntry;
 import java.security.SecureRandom;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.isola.host.image;
 
+import dev.isola.document.NearMiss;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.NearMiss;
 import java.util.Collection;
 import java.util.List;
 import java.util.regex.Pattern;

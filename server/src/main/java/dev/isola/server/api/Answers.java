@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.document.SpecDocument;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.auth.Confidential;
@@ -7,7 +8,6 @@ import dev.isola.server.auth.Scope;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.SpecDocument;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

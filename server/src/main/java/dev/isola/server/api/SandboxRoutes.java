@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.document.SpecDocument;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Page;
 import dev.isola.engine.api.SandboxFilter;
@@ -12,11 +13,11 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
-import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
-import dev.isola.server.route.Shape;
+import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape.Field;
+import dev.isola.server.route.Shape;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -25,7 +26,6 @@ import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.SpecDocument;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.security.SecureRandom;

@@ -1,6 +1,6 @@
 package dev.isola.server.route;
 
-import dev.isola.spi.spec.NearMiss;
+import dev.isola.document.NearMiss;
 import dev.isola.spi.spec.Violation;
 import java.util.Collection;
 

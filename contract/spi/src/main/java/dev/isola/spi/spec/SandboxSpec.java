@@ -308,7 +308,11 @@ public record SandboxSpec(
       return spec;
     }
 
-    SandboxSpec unchecked() {
+    /**
+     * Returns the spec without a look at its values, for a reader that has its own names for wrong
+     * fields: it calls {@link SpecValidation#violations} next.
+     */
+    public SandboxSpec unchecked() {
       return new SandboxSpec(
           id,
           Optional.ofNullable(image),

@@ -1,4 +1,4 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

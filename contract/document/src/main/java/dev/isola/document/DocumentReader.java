@@ -1,5 +1,6 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
+import dev.isola.spi.spec.Violation;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
 import java.util.Collection;
 import java.util.LinkedHashMap;

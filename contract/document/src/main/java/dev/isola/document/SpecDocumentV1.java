@@ -1,5 +1,7 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.Violation;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

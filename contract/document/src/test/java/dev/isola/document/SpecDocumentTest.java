@@ -1,4 +1,4 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -13,6 +13,15 @@ import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ContainerType;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Require;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.WhenOver;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;

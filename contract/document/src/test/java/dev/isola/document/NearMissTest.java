@@ -1,4 +1,4 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

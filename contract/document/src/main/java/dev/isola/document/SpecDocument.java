@@ -1,4 +1,4 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
 import static java.util.Map.entry;
 
@@ -9,6 +9,18 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.ContainerType;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Require;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
+import dev.isola.spi.spec.Violation;
+import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.WhenOver;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;

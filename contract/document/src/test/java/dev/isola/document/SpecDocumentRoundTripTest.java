@@ -1,4 +1,4 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,14 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ContainerType;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Require;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,8 +1,15 @@
-package dev.isola.spi.spec;
+package dev.isola.document;
 
 import dev.isola.spi.Bytes;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.Require;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Base64;
