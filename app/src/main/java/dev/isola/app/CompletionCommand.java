@@ -1,5 +1,8 @@
 package dev.isola.app;
 
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;

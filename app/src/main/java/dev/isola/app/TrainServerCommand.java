@@ -1,5 +1,9 @@
 package dev.isola.app;
 
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Host;
+import dev.isola.app.cli.Wiring;
 import dev.isola.link.local.TreeRemoval;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

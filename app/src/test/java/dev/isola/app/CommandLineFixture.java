@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.app.cli.Host;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.ProviderFactory;
 import java.io.ByteArrayInputStream;
@@ -13,32 +14,32 @@ import java.util.List;
 import java.util.Map;
 
 /** Calls the command as a shell would, without a process: arguments in, code and output out. */
-final class CommandLineFixture {
+public final class CommandLineFixture {
   /** What one call left. */
-  record Called(int code, Bytes rawOut, String err) {
-    String out() {
+  public record Called(int code, Bytes rawOut, String err) {
+    public String out() {
       return rawOut.utf8();
     }
   }
 
-  final Map<String, String> env = new HashMap<>();
-  Host.Interactive interactive = Host.Interactive.NONE;
-  InputStream in = InputStream.nullInputStream();
-  OutputStream brokenOut = OutputStream.nullOutputStream();
-  boolean outIsBroken;
+  public final Map<String, String> env = new HashMap<>();
+  public Host.Interactive interactive = Host.Interactive.NONE;
+  public InputStream in = InputStream.nullInputStream();
+  public OutputStream brokenOut = OutputStream.nullOutputStream();
+  public boolean outIsBroken;
   private final List<ProviderFactory> factories;
 
-  CommandLineFixture(Path data, ProviderFactory... factories) {
+  public CommandLineFixture(Path data, ProviderFactory... factories) {
     this.factories = List.of(factories);
     env.put("ISOLA_DATA", data.toString());
   }
 
-  CommandLineFixture stdin(String text) {
+  public CommandLineFixture stdin(String text) {
     in = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
     return this;
   }
 
-  Called call(String... args) {
+  public Called call(String... args) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     Host host = new Host(in, outIsBroken ? brokenOut : out, err, interactive, env, factories);

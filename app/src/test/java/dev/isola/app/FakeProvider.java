@@ -36,22 +36,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** A provider in memory, which notes what it is asked; its own factory. */
-final class FakeProvider implements Provider, ProviderFactory {
+public final class FakeProvider implements Provider, ProviderFactory {
   private final String name;
-  Health health = new Health.Healthy("always");
-  Isolation isolation = Isolation.CONTAINER;
-  Hosting hosting = Hosting.LOCAL;
-  Set<LimitKind> limits = Set.of(LimitKind.MEMORY, LimitKind.CPU);
-  boolean destroyFails;
-  boolean createFails;
-  int made;
-  ProviderConfig config = ProviderConfig.EMPTY;
+  public Health health = new Health.Healthy("always");
+  public Isolation isolation = Isolation.CONTAINER;
+  public Hosting hosting = Hosting.LOCAL;
+  public Set<LimitKind> limits = Set.of(LimitKind.MEMORY, LimitKind.CPU);
+  public boolean destroyFails;
+  public boolean createFails;
+  public int made;
+  public ProviderConfig config = ProviderConfig.EMPTY;
   private @Nullable ProviderContext context;
-  final List<SandboxSpec> specs = new ArrayList<>();
-  final List<Command> commands = new ArrayList<>();
-  final Map<SandboxId, FakeSandbox> alive = new ConcurrentHashMap<>();
+  public final List<SandboxSpec> specs = new ArrayList<>();
+  public final List<Command> commands = new ArrayList<>();
+  public final Map<SandboxId, FakeSandbox> alive = new ConcurrentHashMap<>();
 
-  FakeProvider(String name) {
+  public FakeProvider(String name) {
     this.name = name;
   }
 
@@ -73,7 +73,7 @@ final class FakeProvider implements Provider, ProviderFactory {
     return this;
   }
 
-  ProviderContext context() {
+  public ProviderContext context() {
     return Objects.requireNonNull(context);
   }
 

@@ -1,5 +1,11 @@
 package dev.isola.app;
 
+import dev.isola.app.cli.Globals;
+import dev.isola.app.cli.Host;
+import dev.isola.app.cli.Wiring;
+import dev.isola.app.serve.JsonLogLayout;
+import dev.isola.app.serve.RunningServer;
+import dev.isola.app.serve.ServeLog;
 import dev.isola.client.Isola;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigResult;
@@ -15,10 +21,10 @@ import java.util.List;
 import java.util.Map;
 
 /** A real server in this JVM, on a free port, with one provider. */
-final class LiveServer implements AutoCloseable {
-  static final String KEY = "isk_0123456789abcdef0123456789abcdef";
+public final class LiveServer implements AutoCloseable {
+  public static final String KEY = "isk_0123456789abcdef0123456789abcdef";
 
-  final String url;
+  public final String url;
   private final RunningServer server;
 
   private LiveServer(String url, RunningServer server) {
@@ -27,11 +33,11 @@ final class LiveServer implements AutoCloseable {
   }
 
   /** Starts one with the subprocess provider. */
-  static LiveServer start(Path data) {
+  public static LiveServer start(Path data) {
     return start(data, new SubprocessProviderFactory(), "floor=process");
   }
 
-  static LiveServer start(Path data, ProviderFactory provider, String... more) {
+  public static LiveServer start(Path data, ProviderFactory provider, String... more) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     Host host =

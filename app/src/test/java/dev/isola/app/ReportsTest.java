@@ -3,6 +3,10 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.Host;
+import dev.isola.app.operate.DoctorCommand;
+import dev.isola.app.operate.Fact;
 import dev.isola.spi.Health;
 import java.io.IOException;
 import java.io.InputStream;

@@ -3,6 +3,7 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.app.cli.DataFolder;
 import dev.isola.conformance.Scratch;
 import dev.isola.engine.lease.SandboxLease;
 import dev.isola.engine.lease.SandboxLeases;

@@ -1,0 +1,185 @@
+package dev.isola.app.cli;
+
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.Volume;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads the values of options. Each method throws {@link UsageException} naming the option. */
+public final class Arguments {
+  private Arguments() {}
+
+  /** Reads {@code 30s}, {@code 1h30m}, {@code 500ms} or plain seconds. */
+  public static Duration duration(String option, String text) {
+    try {
+      Duration total = Duration.ZERO;
+      int at = 0;
+      while (at < text.length()) {
+        int digits = at;
+        while (digits < text.length() && isDigit(text.charAt(digits))) {
+          digits++;
+        }
+        int end = digits;
+        while (end < text.length() && !isDigit(text.charAt(end))) {
+          end++;
+        }
+        String unit = text.substring(digits, end);
+        if (unit.isEmpty() && at > 0) {
+          throw badDuration(option, text); // 1m30: of what?
+        }
+        long count = Long.parseLong(text.substring(at, digits));
+        total = total.plus(piece(count, unit));
+        at = end;
+      }
+      if (total.isPositive()) {
+        return total;
+      }
+    } catch (ArithmeticException | IllegalArgumentException e) {
+      // said below
+    }
+    throw badDuration(option, text);
+  }
+
+  private static Duration piece(long count, String unit) {
+    return switch (unit) {
+      case "ms" -> Duration.ofMillis(count);
+      case "", "s" -> Duration.ofSeconds(count);
+      case "m" -> Duration.ofMinutes(count);
+      case "h" -> Duration.ofHours(count);
+      case "d" -> Duration.ofDays(count);
+      default -> throw new IllegalArgumentException(unit);
+    };
+  }
+
+  private static boolean isDigit(char c) {
+    return c >= '0' && c <= '9';
+  }
+
+  private static UsageException badDuration(String option, String text) {
+    return new UsageException(
+        option + " '" + text + "' is not a duration", "write it like 30s, 5m, 1h30m or 500ms");
+  }
+
+  /** Reads {@code NAME=VALUE} words; of a name given twice the last counts. */
+  public static Map<String, String> variables(String option, List<String> words) {
+    Map<String, String> variables = new LinkedHashMap<>();
+    for (String word : words) {
+      int equals = word.indexOf('=');
+      if (equals < 1) {
+        throw new UsageException(
+            option + " '" + word + "' is not NAME=VALUE",
+            equals == 0 ? "put a name before the '='" : "write " + word + "=VALUE");
+      }
+      variables.put(word.substring(0, equals), word.substring(equals + 1));
+    }
+    return variables;
+  }
+
+  /**
+   * Reads names of variables whose values are in the caller's own environment, so that they are in
+   * no list of processes and no history of a shell.
+   */
+  public static Map<String, String> taken(
+      String option, List<String> names, Map<String, String> env) {
+    Map<String, String> variables = new LinkedHashMap<>();
+    for (String name : names) {
+      if (name.isEmpty() || name.indexOf('=') >= 0) {
+        throw new UsageException(
+            option + " takes the name of a variable alone",
+            "set it in the environment of isola, and write " + option + " NAME");
+      }
+      String value = env.get(name);
+      if (value == null) {
+        throw new UsageException(
+            option + " " + name + ": the environment has no such variable",
+            "export it before isola is started");
+      }
+      variables.put(name, value);
+    }
+    return variables;
+  }
+
+  /** Reads {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}; SRC may be relative. */
+  static Volume mount(String option, String text) {
+    String rest = text;
+    boolean readOnly = rest.endsWith(":ro");
+    if (readOnly || rest.endsWith(":rw")) {
+      rest = rest.substring(0, rest.length() - 3);
+    }
+    // The last colon: a host's file name may have one, a destination is ours to choose.
+    int colon = rest.lastIndexOf(':');
+    if (colon < 1 || colon == rest.length() - 1) {
+      throw new UsageException(
+          option + " '" + text + "' is not SRC:DST or SRC:DST:ro",
+          "name a folder or file of this host and an absolute path in the sandbox");
+    }
+    return Volume.bind(
+        hostPath(option, rest.substring(0, colon)).toString(), rest.substring(colon + 1), readOnly);
+  }
+
+  public static Path hostPath(String option, String text) {
+    if (text.isEmpty() || text.indexOf('\0') >= 0) {
+      throw new UsageException(option + " '" + text + "' is not a path", "name one of this host");
+    }
+    return Path.of(text).toAbsolutePath().normalize();
+  }
+
+  static NetworkMode network(String option, String text) {
+    return switch (text) {
+      case "none" -> NetworkMode.NONE;
+      case "bridge" -> NetworkMode.BRIDGE;
+      case "host" -> NetworkMode.HOST;
+      default ->
+          throw new UsageException(option + " is '" + text + "'", "choose none, bridge or host");
+    };
+  }
+
+  public static double number(String option, String text) {
+    try {
+      double value = Double.parseDouble(text);
+      if (Double.isFinite(value)) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // said below
+    }
+    throw new UsageException(option + " '" + text + "' is not a number", "write it like 2 or 0.5");
+  }
+
+  public static long count(String option, String text, String of) {
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      throw new UsageException(
+          option + " '" + text + "' is not a whole number", "give a number of " + of);
+    }
+  }
+
+  /** Reads how many of something there may be. */
+  public static int whole(String option, String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw new UsageException(
+          option + " '" + text + "' is not a whole number", "write it like 100");
+    }
+  }
+
+  /** Reads a number of bytes: {@code 500M}, {@code 20G}, plain bytes. */
+  public static long size(String option, String text) {
+    int unit = "KMGT".indexOf(text.isEmpty() ? ' ' : text.charAt(text.length() - 1));
+    try {
+      long number = Long.parseLong(unit < 0 ? text : text.substring(0, text.length() - 1));
+      if (number > 0) {
+        return Math.multiplyExact(number, unit < 0 ? 1 : 1L << (10 * (unit + 1)));
+      }
+    } catch (ArithmeticException | NumberFormatException e) {
+      // said below
+    }
+    throw new UsageException(
+        option + " '" + text + "' is not a size", "write it like 500M, 20G, or in bytes");
+  }
+}

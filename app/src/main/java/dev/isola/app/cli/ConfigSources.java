@@ -1,0 +1,106 @@
+package dev.isola.app.cli;
+
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigReader;
+import dev.isola.engine.config.ConfigResult;
+import dev.isola.engine.config.Machine;
+import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Where this process gets its configuration from. */
+public record ConfigSources(Optional<Path> file, Sources sources) {
+
+  /**
+   * @param option the file that was named, if any
+   * @param values each {@code KEY=VALUE}
+   * @param data the value of {@code --data}, which is a flag like the others
+   */
+  static ConfigSources of(
+      @Nullable String option, List<String> values, @Nullable String data, Host host) {
+    String user = System.getProperty("user.name");
+    Optional<Path> file = file(option, host.env(), user);
+    List<FlagValue> flags = new ArrayList<>();
+    values.forEach(value -> flags.add(flag(value)));
+    if (data != null && !data.isEmpty()) {
+      flags.add(new FlagValue("--data", "data", data));
+    }
+    List<String> installed = new ArrayList<>();
+    for (ProviderFactory factory : host.factories()) {
+      installed.add(factory.name());
+    }
+    // Without the variable: where a value came from would be lost.
+    Map<String, String> env = new HashMap<>(host.env());
+    env.remove("ISOLA_DATA");
+    Machine machine = Machine.here(DataFolder.path(null, env, user));
+    return new ConfigSources(file, new Sources(machine, file, host.env(), flags, installed));
+  }
+
+  public ConfigResult read() {
+    return ConfigReader.read(sources);
+  }
+
+  /**
+   * Returns the configuration.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong with it
+   */
+  public Config need() {
+    return switch (read()) {
+      case ConfigResult.Good(Config good) -> good;
+      case ConfigResult.Bad(var problems) ->
+          throw Fault.of(
+                  ErrorCode.INVALID_REQUEST,
+                  "the configuration is invalid: "
+                      + String.join("; ", problems.stream().map(Object::toString).toList()),
+                  "correct it; isola config shows all of it")
+              .exception();
+    };
+  }
+
+  private static FlagValue flag(String value) {
+    int equals = value.indexOf('=');
+    if (equals < 1) {
+      throw new UsageException(
+          "--set is '" + value + "'", "write a key and its value: --set floor=vm");
+    }
+    String key = value.substring(0, equals);
+    return new FlagValue("--set " + key, key, value.substring(equals + 1));
+  }
+
+  /** A file that is named must exist; the one at the usual place need not. */
+  public static Optional<Path> file(@Nullable String option, Map<String, String> env, String user) {
+    if (option != null && !option.isEmpty()) {
+      return Optional.of(Path.of(option));
+    }
+    String chosen = env.getOrDefault("ISOLA_CONFIG", "");
+    if (!chosen.isEmpty()) {
+      return Optional.of(Path.of(chosen));
+    }
+    return Optional.of(usual(env, user)).filter(Files::exists);
+  }
+
+  public static Path usual(Map<String, String> env, String user) {
+    if (user.equals("root")) {
+      return Path.of("/etc/isola/isola.yaml");
+    }
+    String config = env.getOrDefault("XDG_CONFIG_HOME", "");
+    return config.startsWith("/")
+        ? Path.of(config, "isola", "isola.yaml")
+        : Path.of(home(env), ".config", "isola", "isola.yaml");
+  }
+
+  private static String home(Map<String, String> env) {
+    return env.getOrDefault("HOME", System.getProperty("user.home"));
+  }
+}

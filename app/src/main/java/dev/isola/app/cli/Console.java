@@ -1,0 +1,136 @@
+package dev.isola.app.cli;
+
+import dev.isola.app.terminal.NativeTerminal;
+import dev.isola.spi.exec.TerminalSize;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/** Writes for the person or the program that called: results on stdout, remarks on stderr. */
+public final class Console {
+  /** A colour of the terminal, by its code. */
+  public enum Paint {
+    GREEN("32"),
+    YELLOW("33"),
+    RED("31"),
+    BOLD("1"),
+    DIM("2");
+
+    private final String code;
+
+    Paint(String code) {
+      this.code = code;
+    }
+  }
+
+  private final Host host;
+  private final boolean json;
+  private final boolean verbose;
+  private final boolean color;
+
+  public Console(Host host, boolean json, boolean verbose, String when) {
+    this.host = host;
+    this.json = json;
+    this.verbose = verbose;
+    this.color = wantsColor(when, host);
+  }
+
+  /** Returns one that paints for standard error instead. */
+  public static Console ofErr(Host host, String when) {
+    Host.Interactive now = host.interactive();
+    Host other =
+        new Host(
+            host.in(),
+            host.out(),
+            host.err(),
+            new Host.Interactive(now.in(), now.err(), now.err()),
+            host.env(),
+            host.factories());
+    return new Console(other, false, false, when);
+  }
+
+  private static boolean wantsColor(String when, Host host) {
+    return switch (when) {
+      case "always" -> true;
+      case "never" -> false;
+      case "auto" ->
+          host.interactive().out()
+              && host.env().getOrDefault("NO_COLOR", "").isEmpty()
+              && !"dumb".equals(host.env().get("TERM"));
+      default ->
+          throw new UsageException("--color is '" + when + "'", "choose auto, always or never");
+    };
+  }
+
+  public boolean json() {
+    return json;
+  }
+
+  public boolean verbose() {
+    return verbose;
+  }
+
+  boolean color() {
+    return color;
+  }
+
+  /** Returns {@code text} in that colour, or as it is where colours are not wanted. */
+  public String paint(Paint paint, String text) {
+    return color ? "\u001b[" + paint.code + "m" + text + "\u001b[0m" : text;
+  }
+
+  /** Returns a tick or a cross on a terminal, and a word elsewhere. */
+  public String mark(boolean good) {
+    if (!host.interactive().out() && !color) {
+      return good ? "ok" : "no";
+    }
+    return good ? paint(Paint.GREEN, "✓") : paint(Paint.RED, "✗");
+  }
+
+  /** Returns what stands before something that works but wants to be looked after. */
+  public String caution() {
+    return !host.interactive().out() && !color ? "!!" : paint(Paint.YELLOW, "!");
+  }
+
+  /** Returns how wide lines may be: as wide as they like where nobody reads them on a terminal. */
+  public int columns() {
+    if (!host.interactive().out()) {
+      return Integer.MAX_VALUE;
+    }
+    String said = host.env().getOrDefault("COLUMNS", "");
+    if (said.matches("[1-9][0-9]{0,4}")) {
+      return Integer.parseInt(said);
+    }
+    return new NativeTerminal(1).size().map(TerminalSize::columns).orElse(Integer.MAX_VALUE);
+  }
+
+  /** Writes {@code text} to stdout; the caller ends its lines. */
+  public void print(String text) {
+    try {
+      host.out().write(text.getBytes(StandardCharsets.UTF_8));
+      host.out().flush();
+    } catch (IOException closed) {
+      // The reader has gone; there is nobody to tell.
+    }
+  }
+
+  /** Writes one line to stdout; false when nobody reads it any more. */
+  public boolean tryPrint(String line) {
+    try {
+      host.out().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      host.out().flush();
+      return true;
+    } catch (IOException closed) {
+      return false;
+    }
+  }
+
+  public void print(Map<String, ?> json) {
+    print(Json.text(json) + "\n");
+  }
+
+  /** Writes one line to stderr. */
+  public void remark(String line) {
+    ErrorReport.line(host, line);
+  }
+}

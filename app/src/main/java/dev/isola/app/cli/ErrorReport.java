@@ -1,0 +1,70 @@
+package dev.isola.app.cli;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Writes what went wrong: one line on stderr, or one JSON object on stdout. */
+public final class ErrorReport {
+  private ErrorReport() {}
+
+  public static void write(Host host, Fault fault, boolean json) {
+    if (json) {
+      byte[] text = (Json.text(json(fault)) + "\n").getBytes(StandardCharsets.UTF_8);
+      try {
+        host.out().write(text);
+        host.out().flush();
+      } catch (IOException closed) {
+        // The exit code still tells.
+      }
+    } else {
+      line(host, fault.remedy().isEmpty() ? fault.what() : fault.what() + "; " + fault.remedy());
+      if (fault.code() == ErrorCode.INIT_FAILED) {
+        Stream.of("stdout", "stderr")
+            .flatMap(channel -> fault.context().getOrDefault(channel, "").lines())
+            .forEach(output -> line(host, "init: " + output));
+      }
+    }
+  }
+
+  static Map<String, ?> json(Fault fault) {
+    Map<String, Object> error = new LinkedHashMap<>();
+    error.put("code", fault.code().name());
+    error.put("category", fault.code().category().name());
+    error.put("message", fault.what());
+    error.put("remedy", fault.remedy());
+    error.put("context", fault.context());
+    return Map.of("error", error);
+  }
+
+  /** Writes {@code isola: text}; line breaks and control characters in it do not break the line. */
+  public static void line(Host host, String text) {
+    StringBuilder line = new StringBuilder("isola: ");
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      line.append(c == '\n' || c == '\t' ? ' ' : Character.isISOControl(c) ? '?' : c);
+    }
+    writeToErr(host, line.append('\n').toString());
+  }
+
+  public static void trace(Host host, Throwable cause) {
+    StringWriter text = new StringWriter();
+    cause.printStackTrace(new PrintWriter(text, true));
+    writeToErr(host, text.toString());
+  }
+
+  private static void writeToErr(Host host, String text) {
+    try {
+      host.err().write(text.getBytes(StandardCharsets.UTF_8));
+      host.err().flush();
+    } catch (IOException closed) {
+      // The exit code still tells.
+    }
+  }
+}

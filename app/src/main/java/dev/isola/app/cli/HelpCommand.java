@@ -1,0 +1,47 @@
+package dev.isola.app.cli;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code isola help}. */
+@Command(name = "help", description = "Show the help of isola or of one command.")
+public final class HelpCommand implements Action {
+  private static final int WIDTH = 100;
+
+  private final Wiring wiring;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Parameters(paramLabel = "COMMAND", arity = "0..1", description = "The command to explain.")
+  private @Nullable String command;
+
+  public HelpCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    if (spec == null) {
+      throw new IllegalStateException("picocli did not inject the spec");
+    }
+    CommandLine root = spec.root().commandLine();
+    CommandLine wanted = command == null ? root : root.getSubcommands().get(command);
+    if (wanted == null) {
+      throw new UsageException("there is no command '" + command + "'", "see isola help");
+    }
+    return show(wanted, wiring);
+  }
+
+  public static int show(CommandLine line, Wiring wiring) {
+    Console console = wiring.console();
+    Help.Ansi ansi = console.color() ? Help.Ansi.ON : Help.Ansi.OFF;
+    line.setUsageHelpWidth(WIDTH);
+    console.print(line.getUsageMessage(ansi));
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,55 @@
+package dev.isola.app.cli;
+
+import dev.isola.spi.ProviderFactory;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.ServiceLoader;
+
+/**
+ * What the command gets from outside; tests give it their own. Streams are not buffered, so that
+ * output appears as it comes.
+ *
+ * @param interactive which of the three streams are terminals
+ * @param factories the providers there are
+ */
+public record Host(
+    InputStream in,
+    OutputStream out,
+    OutputStream err,
+    Interactive interactive,
+    Map<String, String> env,
+    Iterable<ProviderFactory> factories) {
+
+  public record Interactive(boolean in, boolean out, boolean err) {
+    public static final Interactive NONE = new Interactive(false, false, false);
+  }
+
+  public static Host ofProcess() {
+    return new Host(
+        new FileInputStream(FileDescriptor.in),
+        new FileOutputStream(FileDescriptor.out),
+        new FileOutputStream(FileDescriptor.err),
+        new Interactive(isTerminal(0), isTerminal(1), isTerminal(2)),
+        System.getenv(),
+        ServiceLoader.load(ProviderFactory.class));
+  }
+
+  /** Asks /proc: isatty needs native code, and Console cannot tell the streams apart. */
+  private static boolean isTerminal(int descriptor) {
+    try {
+      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
+      return target.startsWith("/dev/pts/")
+          || target.startsWith("/dev/tty")
+          || target.equals("/dev/console");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.isola.app.cli;
+
+import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.SpecSupport;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.error.SandboxException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a provider says of itself, for {@code providers} and {@code doctor}.
+ *
+ * @param info empty when the provider could not even be made
+ */
+public record ProviderReport(String name, Health health, Optional<ProviderInfo> info) {
+
+  public static List<ProviderReport> all(Providers providers) {
+    List<ProviderReport> reports = new ArrayList<>();
+    for (String name : providers.names()) {
+      reports.add(of(name, providers));
+    }
+    return reports;
+  }
+
+  private static ProviderReport of(String name, Providers providers) {
+    try {
+      Provider provider = providers.get(name);
+      return new ProviderReport(name, provider.health(), Optional.of(provider.info()));
+    } catch (SandboxException e) {
+      Health unhealthy = new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+      return new ProviderReport(name, unhealthy, Optional.empty());
+    }
+  }
+
+  public List<String> capabilities() {
+    List<String> names = new ArrayList<>();
+    if (info.isPresent()) {
+      for (Class<? extends Capability> capability : Capability.all()) {
+        if (info.get().capabilities().contains(capability)) {
+          names.add(Capability.idOf(capability));
+        }
+      }
+    }
+    return names;
+  }
+
+  public List<String> limits() {
+    return info.map(known -> words(known.support().enforcedLimits())).orElse(List.of());
+  }
+
+  public static String word(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  private static List<String> words(Collection<? extends Enum<?>> values) {
+    return values.stream().sorted().map(ProviderReport::word).toList();
+  }
+
+  public Map<String, ?> json() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", name);
+    json.put("healthy", health.healthy());
+    switch (health) {
+      case Health.Healthy(String detail) -> json.put("detail", detail);
+      case Health.Degraded(String reason, String fix) -> {
+        json.put("degraded", true);
+        json.put("reason", reason);
+        json.put("fix", fix);
+      }
+      case Health.Unhealthy(String reason, String fix) -> {
+        json.put("reason", reason);
+        json.put("fix", fix);
+      }
+    }
+    info.ifPresent(known -> describe(known, json));
+    return json;
+  }
+
+  private void describe(ProviderInfo known, Map<String, Object> json) {
+    SpecSupport support = known.support();
+    json.put("summary", known.summary());
+    json.put("apiVersion", known.apiVersion().wireName());
+    json.put("isolation", word(known.isolation()));
+    json.put("capabilities", capabilities());
+    json.put("forks", words(ForkKind.of(known)));
+    json.put("enforcedLimits", limits());
+    json.put("images", support.images());
+    json.put("users", support.users());
+    json.put("networkModes", words(support.networkModes()));
+    json.put("volumeTypes", words(support.volumeTypes()));
+    json.put("cleanup", known.cleanup());
+    json.put("startupMs", known.startup().toMillis());
+    json.put("requirements", known.requirements().stream().map(ProviderReport::json).toList());
+  }
+
+  private static Map<String, ?> json(Requirement requirement) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", requirement.name());
+    json.put("necessary", requirement.necessary());
+    json.put("present", requirement.present());
+    json.put("detail", requirement.detail());
+    json.put("fix", requirement.fix());
+    return json;
+  }
+}

@@ -1,0 +1,329 @@
+package dev.isola.app.cli;
+
+import dev.isola.spi.Isolation;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ContainerType;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.Require;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
+import dev.isola.spi.spec.Violation;
+import dev.isola.spi.spec.Volume;
+import dev.isola.spi.spec.WhenOver;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The options of {@code isola run}, and the spec and command that they mean. */
+public final class RunOptions {
+  /** Ends a run whose caller vanished in a way that nothing else noticed. */
+  private static final Duration SAFETY = Duration.ofHours(24);
+
+  private static final Duration TIME_TO_END = Duration.ofMinutes(1);
+
+  /** The values of {@code --network}, for shell completion. */
+  public static final class Networks extends ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Networks() {
+      super(List.of("none", "bridge", "host"));
+    }
+  }
+
+  /** The values of {@code --isolation}, for shell completion. */
+  static final class Levels extends ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Levels() {
+      super(List.of("vm", "kernel", "container", "process"));
+    }
+  }
+
+  @Option(
+      names = "--provider",
+      paramLabel = "NAME",
+      description = "What makes the sandbox. Default: the config's, else the best that works here.")
+  public @Nullable String provider;
+
+  @Option(
+      names = "--isolation",
+      paramLabel = "LEVEL",
+      completionCandidates = Levels.class,
+      description =
+          "The least isolation: vm, kernel, container or process (none). Default: container.")
+  @Nullable String isolation;
+
+  @Option(names = "--config", paramLabel = "FILE", description = "See isola config --help.")
+  public @Nullable String file;
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "A value over the config file and the environment. Repeatable.")
+  public List<String> settings = new ArrayList<>();
+
+  @Option(
+      names = {"-e", "--env"},
+      paramLabel = "NAME=VALUE",
+      description = "A variable of the command's environment. Repeatable.")
+  List<String> env = new ArrayList<>();
+
+  @Option(
+      names = "--secret-env",
+      paramLabel = "NAME",
+      description =
+          "A variable of the command's environment whose value is taken from isola's own, and is"
+              + " neither shown nor stored in plain text. Repeatable.")
+  List<String> secretEnv = new ArrayList<>();
+
+  @Option(
+      names = {"-w", "--workdir"},
+      paramLabel = "DIR",
+      description = "The command's working folder in the sandbox. Default: the workspace.")
+  @Nullable String workdir;
+
+  @Option(
+      names = "--workspace",
+      paramLabel = "HOSTDIR",
+      description = "A folder of this host as the workspace. Default: a fresh, empty one.")
+  @Nullable String workspace;
+
+  @Option(
+      names = "--mount",
+      paramLabel = "SRC:DST[:ro]",
+      description = "Show a folder or file of this host in the sandbox. Repeatable.")
+  List<String> mounts = new ArrayList<>();
+
+  @Option(names = "--cpu", paramLabel = "N", description = "Cores, fractions allowed. Default: 1.")
+  @Nullable String cpu;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "MB",
+      description = "Memory in megabytes. Default: 1024.")
+  @Nullable String memory;
+
+  @Option(
+      names = "--processes",
+      paramLabel = "N",
+      description = "How many processes the command may start. Default: 100.")
+  @Nullable String processes;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "How many threads all processes may have together. Default: 1024.")
+  @Nullable String threads;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      description = "Kill the command after this time: 30s, 5m, 1h30m, 500ms.")
+  @Nullable String timeout;
+
+  @Option(
+      names = {"-u", "--user"},
+      paramLabel = "USER",
+      description = "Run as this user (name, number or user:group).")
+  @Nullable String user;
+
+  @Option(
+      names = "--image",
+      paramLabel = "IMAGE",
+      description = "What the file system is made from.")
+  @Nullable String image;
+
+  @Option(
+      names = "--network",
+      paramLabel = "MODE",
+      completionCandidates = Networks.class,
+      description = "none, bridge or host. Default: the provider's, none where it can be none.")
+  @Nullable String network;
+
+  @Option(
+      names = {"-t", "--tty"},
+      description = "Give the command a terminal; needs one on stdin and stdout.")
+  public boolean tty;
+
+  @Parameters(
+      paramLabel = "CMD",
+      arity = "1..*",
+      description = "The command and its arguments, taken literally: there is no shell.")
+  List<String> words = new ArrayList<>();
+
+  /**
+   * Returns the command. Its variables travel to the sandbox only, never into a stored spec.
+   *
+   * @param caller the environment that secret variables are taken from
+   */
+  public Command command(Map<String, String> caller) {
+    Map<String, String> variables = new LinkedHashMap<>(Arguments.variables("--env", env));
+    Arguments.taken("--secret-env", secretEnv, caller)
+        .forEach(
+            (name, value) -> {
+              if (variables.put(name, value) != null) {
+                throw new UsageException(
+                    "--secret-env " + name + " is in --env too", "give one of them");
+              }
+            });
+    if (words.getFirst().isEmpty()) {
+      throw new UsageException("the command is empty", "name a program after --");
+    }
+    Command command = Command.argv(words.getFirst(), words.subList(1, words.size()));
+    if (!variables.isEmpty()) {
+      command = command.withEnv(variables);
+    }
+    if (workdir != null) {
+      command = command.withCwd(workdir);
+    }
+    if (timeout != null) {
+      command = command.withTimeout(Arguments.duration("--timeout", timeout));
+    }
+    return command;
+  }
+
+  /**
+   * Returns the spec of a sandbox that lives no longer than this process.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest naming every option that is wrong
+   */
+  public SandboxSpec spec(SandboxId id) {
+    List<Volume> volumes = new ArrayList<>();
+    for (String mount : mounts) {
+      volumes.add(Arguments.mount("--mount", mount));
+    }
+    Optional<Path> folder =
+        workspace == null
+            ? Optional.empty()
+            : Optional.of(Arguments.hostPath("--workspace", workspace));
+    Duration life =
+        timeout == null ? SAFETY : Arguments.duration("--timeout", timeout).plus(TIME_TO_END);
+    SandboxSpec spec =
+        new SandboxSpec(
+            id,
+            Optional.ofNullable(image),
+            Map.of(),
+            Map.of(),
+            Optional.empty(),
+            Optional.ofNullable(user),
+            folder,
+            SandboxSpec.DEFAULT_MOUNT,
+            volumes,
+            Map.of(),
+            Optional.empty(),
+            SandboxSpec.DEFAULT_STARTUP_TIMEOUT,
+            Map.of(),
+            Optional.of(life),
+            Optional.of(Duration.ZERO),
+            false,
+            WhenOver.DESTROY,
+            WhenOver.DESTROY,
+            limits(),
+            network == null ? Network.DEFAULT : Network.of(Arguments.network("--network", network)),
+            ContainerType.AGENT_WORKSPACE,
+            0,
+            Require.NOTHING);
+    List<Violation> violations = new ArrayList<>(SpecValidation.violations(spec));
+    violations.addAll(SpecValidation.hostViolations(spec));
+    refuse(violations);
+    return spec;
+  }
+
+  /** Returns the limits that were asked for, with the options that did. */
+  public Map<LimitKind, String> limitsAsked() {
+    Map<LimitKind, String> asked = new EnumMap<>(LimitKind.class);
+    if (cpu != null) {
+      asked.put(LimitKind.CPU, "--cpu");
+    }
+    if (memory != null) {
+      asked.put(LimitKind.MEMORY, "--memory");
+    }
+    if (processes != null) {
+      asked.put(LimitKind.PROCESSES, "--processes");
+    }
+    if (threads != null) {
+      asked.put(LimitKind.THREADS, "--threads");
+    }
+    return asked;
+  }
+
+  /** Returns the least isolation that was asked for. */
+  public Optional<Isolation> isolation() {
+    if (isolation == null) {
+      return Optional.empty();
+    }
+    for (Isolation level : Isolation.values()) {
+      if (level.name().toLowerCase(Locale.ROOT).equals(isolation)) {
+        return Optional.of(level);
+      }
+    }
+    throw new UsageException(
+        "--isolation is '" + isolation + "'", "use one of " + String.join(", ", new Levels()));
+  }
+
+  private ResourceLimits limits() {
+    ResourceLimits limits = ResourceLimits.DEFAULT;
+    if (cpu != null) {
+      limits = limits.withCpu(Arguments.number("--cpu", cpu));
+    }
+    if (memory != null) {
+      limits = limits.withMemoryMb(Arguments.count("--memory", memory, "megabytes"));
+    }
+    if (processes != null) {
+      limits = limits.withProcesses(Arguments.whole("--processes", processes));
+    }
+    if (threads != null) {
+      limits = limits.withThreads(Arguments.whole("--threads", threads));
+    }
+    return limits;
+  }
+
+  /** Names the options instead of the spec's fields, all of them on one line. */
+  private static void refuse(List<Violation> violations) {
+    if (violations.isEmpty()) {
+      return;
+    }
+    List<String> problems = new ArrayList<>();
+    for (Violation violation : violations) {
+      problems.add(option(violation.field()) + " " + violation.problem());
+    }
+    Fault fault =
+        Fault.of(
+            ErrorCode.INVALID_SPEC,
+            String.join(", ", problems),
+            violations.size() == 1 ? "correct it" : "correct these " + violations.size());
+    for (Violation violation : violations) {
+      fault = fault.with(violation.field(), violation.problem());
+    }
+    throw fault.exception();
+  }
+
+  private static String option(String field) {
+    return switch (field) {
+      case "image" -> "--image";
+      case "user" -> "--user";
+      case "workspacePath" -> "--workspace";
+      case "volumes" -> "--mount";
+      case "limits.cpu" -> "--cpu";
+      case "limits.memoryMb" -> "--memory";
+      case "limits.processes" -> "--processes";
+      case "limits.threads" -> "--threads";
+      case "ttl" -> "--timeout";
+      default -> field;
+    };
+  }
+}

@@ -1,0 +1,37 @@
+package dev.isola.app.cli;
+
+import dev.isola.engine.api.IsolaVersion;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola version}. */
+@Command(name = "version", description = "Show the version.")
+public final class VersionCommand implements Action {
+  private final Wiring wiring;
+
+  public VersionCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    String java = Runtime.version().toString();
+    String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
+    if (console.json()) {
+      Map<String, Object> json = new LinkedHashMap<>();
+      json.put("version", version());
+      json.put("java", java);
+      json.put("system", system);
+      console.print(json);
+    } else {
+      console.print("isola " + version() + " (Java " + java + ", " + system + ")\n");
+    }
+    return ExitCodes.OK;
+  }
+
+  public static String version() {
+    return IsolaVersion.current();
+  }
+}

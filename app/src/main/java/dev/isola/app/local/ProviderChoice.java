@@ -1,0 +1,136 @@
+package dev.isola.app.local;
+
+import dev.isola.app.cli.Providers;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.Standing;
+import dev.isola.engine.placing.Fallback;
+import dev.isola.engine.selection.Policy;
+import dev.isola.engine.selection.Rejection;
+import dev.isola.engine.selection.Rejection.Ground;
+import dev.isola.engine.selection.Request;
+import dev.isola.engine.selection.Selection;
+import dev.isola.engine.selection.Selector;
+import dev.isola.engine.selection.Wish;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * The provider of a run, chosen by the selector of the server. Providers are asked in the order of
+ * preference and no further than the first that is healthy and fit, because a run starts in less
+ * time than it takes to ask all of them.
+ *
+ * @param standing what it said of itself
+ */
+record ProviderChoice(String name, Provider provider, Standing standing) {
+
+  /**
+   * Chooses a provider.
+   *
+   * @throws dev.isola.spi.error.NotFound when one is named that there is not
+   * @throws SandboxException when none may make the sandbox, naming each with its reason and fix
+   */
+  static ProviderChoice of(Providers providers, Policy policy, Request request) {
+    Map<String, ProviderProfile> profiles = providers.profiles();
+    if (request.wish() instanceof Wish.Named(String wanted) && !profiles.containsKey(wanted)) {
+      throw ProviderNames.unknown(wanted, profiles.keySet());
+    }
+    Selector selector = new Selector(policy);
+    List<Rejection> unasked = new ArrayList<>();
+    List<Standing> asked = new ArrayList<>();
+    for (String name : selector.order(request, profiles)) {
+      Optional<Rejection> rejection =
+          selector.rejection(request, name, Objects.requireNonNull(profiles.get(name)));
+      if (rejection.isPresent()) {
+        unasked.add(rejection.get());
+        continue;
+      }
+      Standing standing = providers.standing(name);
+      asked.add(standing);
+      if (standing.healthy() && isBest(name, selector.select(request, asked))) {
+        return new ProviderChoice(name, providers.get(name), standing);
+      }
+    }
+    Selection selection = select(selector, request, asked);
+    return selection
+        .best()
+        .map(best -> of(best.name(), providers, asked))
+        .orElseThrow(() -> refusal(request, profiles, selection, unasked));
+  }
+
+  /** The named provider is among those asked, unless its profile alone rules it out. */
+  private static Selection select(Selector selector, Request request, List<Standing> asked) {
+    boolean named = request.wish() instanceof Wish.Named;
+    return named && asked.stream().noneMatch(one -> request.wish().equals(Wish.of(one.name())))
+        ? new Selection(List.of(), List.of(), true)
+        : selector.select(request, asked);
+  }
+
+  private static boolean isBest(String name, Selection selection) {
+    return selection.best().filter(best -> best.name().equals(name)).isPresent();
+  }
+
+  private static ProviderChoice of(String name, Providers providers, List<Standing> asked) {
+    Standing standing =
+        asked.stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+    return new ProviderChoice(name, providers.get(name), standing);
+  }
+
+  private static SandboxException refusal(
+      Request request,
+      Map<String, ProviderProfile> profiles,
+      Selection selection,
+      List<Rejection> unasked) {
+    List<Rejection> all = new ArrayList<>(selection.rejections());
+    all.addAll(unasked);
+    if (request.wish() instanceof Wish.Named(String wanted)) {
+      Optional<Rejection> why =
+          all.stream().filter(one -> one.provider().equals(wanted)).findFirst();
+      if (why.isPresent()) {
+        return named(why.get());
+      }
+    }
+    all.removeIf(one -> one.ground() == Ground.ONLY_WHEN_NAMED);
+    boolean unisolated = all.removeIf(one -> isPlainProcess(one, profiles));
+    SandboxException error = Fallback.refused(new Selection(List.of(), all, false));
+    if (!unisolated || request.require().isolation() != Isolation.PROCESS) {
+      return error;
+    }
+    Fault fault =
+        Fault.of(
+            error.code(),
+            error.fault().what(),
+            error.fault().remedy() + "; or run it without isolation (--isolation process)");
+    for (Map.Entry<String, String> entry : error.context().entrySet()) {
+      fault = fault.with(entry.getKey(), entry.getValue());
+    }
+    return fault.exception();
+  }
+
+  /** One sentence says it for all of them. */
+  private static boolean isPlainProcess(Rejection one, Map<String, ProviderProfile> profiles) {
+    ProviderProfile profile = profiles.getOrDefault(one.provider(), ProviderProfile.UNKNOWN);
+    return one.ground() == Ground.TOO_WEAK && profile.isolation() == Isolation.PROCESS;
+  }
+
+  private static SandboxException named(Rejection why) {
+    return Fault.of(
+            why.ground() == Ground.UNHEALTHY
+                ? ErrorCode.PROVIDER_UNAVAILABLE
+                : ErrorCode.NOT_IMPLEMENTED,
+            why.ground() == Ground.UNHEALTHY
+                ? "provider " + why.provider() + " does not work here: " + why.reason()
+                : "provider " + why.provider() + " may not make this sandbox: " + why.reason(),
+            why.fix().isEmpty() ? "name another, or ask for less" : why.fix())
+        .with("provider", why.provider())
+        .exception();
+  }
+}

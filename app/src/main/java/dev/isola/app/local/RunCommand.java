@@ -1,0 +1,157 @@
+package dev.isola.app.local;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.DataFolder;
+import dev.isola.app.cli.Host;
+import dev.isola.app.cli.KernelRandom;
+import dev.isola.app.cli.ProviderReport;
+import dev.isola.app.cli.Providers;
+import dev.isola.app.cli.RunOptions;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.Wiring;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.Keys;
+import dev.isola.engine.lease.SandboxLeases;
+import dev.isola.engine.selection.Policy;
+import dev.isola.engine.selection.Request;
+import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.spec.Require;
+import dev.isola.spi.spec.SandboxSpec;
+import java.util.Set;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
+
+/** {@code isola run}: one command in a fresh sandbox, which is gone when the command has ended. */
+@CommandLine.Command(
+    name = "run",
+    sortOptions = false,
+    description = "Run one command in a fresh sandbox.",
+    customSynopsis = "isola run [OPTION]... [--] CMD [ARG]...",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0-255:what the command ended with",
+      "2:the command line is wrong",
+      "124:the command ran into --timeout",
+      "125:Isola could not run it (options, provider, sandbox)",
+      "126:the command is not executable",
+      "127:the command was not found",
+      "128+N:the command was killed by signal N (137 also: out of memory)",
+      "130:interrupted (Ctrl-C); 143: terminated"
+    })
+public final class RunCommand implements Action {
+  private final Wiring wiring;
+  @Mixin private final RunOptions options = new RunOptions();
+
+  public RunCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    Command command = options.command(wiring.host().env());
+    SandboxSpec spec = options.spec(SandboxId.random(KernelRandom.open()));
+    if (options.tty) {
+      refuseWithoutTerminal(console);
+    }
+    Config config = wiring.configSources(options.file, options.settings).need();
+    if (console.verbose()) {
+      config.warnings().forEach(console::remark);
+    }
+    DataFolder data = new DataFolder(config.get(Keys.DATA));
+    SandboxLeases leases = new SandboxLeases(data.made());
+    try (Providers providers = wiring.providers(config)) {
+      ProviderChoice choice = choose(providers, config, spec);
+      announce(console, choice);
+      return new SandboxRun(
+              wiring.host(),
+              leases,
+              choice.name(),
+              choice.provider(),
+              spec,
+              conduct(console, choice.provider()))
+          .run(command);
+    }
+  }
+
+  /** Prefers a provider that enforces the limits asked for; where there is none, that is told. */
+  private ProviderChoice choose(Providers providers, Config config, SandboxSpec spec) {
+    Policy policy = RunPolicy.of(config, options);
+    Request request = request(config, spec);
+    Set<LimitKind> limits = options.limitsAsked().keySet();
+    if (limits.isEmpty()) {
+      return ProviderChoice.of(providers, policy, request);
+    }
+    Require enforced = new Require(Isolation.PROCESS, Set.of(), limits);
+    try {
+      return ProviderChoice.of(providers, policy, request.requiring(enforced));
+    } catch (SandboxException none) {
+      return ProviderChoice.of(providers, policy, request);
+    }
+  }
+
+  private Request request(Config config, SandboxSpec spec) {
+    String provider = options.provider == null ? config.get(Keys.PROVIDER) : options.provider;
+    return Request.of(spec, provider)
+        .requiring(
+            new Require(
+                options.isolation().orElse(Isolation.PROCESS),
+                options.tty ? Set.of(Terminals.class) : Set.of(),
+                Set.of()));
+  }
+
+  private Conduct conduct(Console console, Provider provider) {
+    if (options.tty) {
+      return new TerminalConduct(wiring.host(), provider);
+    }
+    return console.json()
+        ? new CapturedConduct(wiring.host(), console, provider)
+        : new LiveConduct(wiring.host());
+  }
+
+  private void refuseWithoutTerminal(Console console) {
+    if (console.json()) {
+      throw new UsageException("--tty and --json exclude each other", "leave one out");
+    }
+    Host.Interactive interactive = wiring.host().interactive();
+    if (!interactive.in() || !interactive.out()) {
+      throw new UsageException(
+          "--tty needs a terminal, and " + (interactive.in() ? "stdout" : "stdin") + " is none",
+          "run it from a terminal or leave --tty out");
+    }
+  }
+
+  private void announce(Console console, ProviderChoice choice) {
+    ProviderInfo info = choice.standing().info().orElseThrow();
+    if (console.verbose()) {
+      String isolation = ProviderReport.word(info.isolation());
+      console.remark("provider " + choice.name() + " (isolation: " + isolation + ")");
+    }
+    if (choice.standing().health() instanceof Health.Degraded(String reason, String fix)) {
+      console.remark("provider " + choice.name() + " is degraded: " + reason + "; " + fix);
+    }
+    options
+        .limitsAsked()
+        .forEach(
+            (kind, option) -> {
+              if (!info.support().enforcedLimits().contains(kind)) {
+                console.remark(
+                    option
+                        + " is not enforced: "
+                        + choice.name()
+                        + " cannot limit "
+                        + ProviderReport.word(kind)
+                        + " on this machine; see isola doctor");
+              }
+            });
+  }
+}

@@ -1,0 +1,111 @@
+package dev.isola.app.local;
+
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Host;
+import dev.isola.engine.lease.SandboxLease;
+import dev.isola.engine.lease.SandboxLeases;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.SandboxSpec;
+
+/**
+ * Makes the sandbox, runs the command in it and leaves nothing, however it ends. It holds the
+ * sandbox's lease, so that a server on the same data folder leaves the sandbox alone.
+ */
+final class SandboxRun {
+  private final Host host;
+  private final SandboxLeases leases;
+  private final String name;
+  private final Provider provider;
+  private final SandboxSpec spec;
+  private final Conduct conduct;
+
+  /**
+   * @param name the provider's
+   */
+  SandboxRun(
+      Host host,
+      SandboxLeases leases,
+      String name,
+      Provider provider,
+      SandboxSpec spec,
+      Conduct conduct) {
+    this.host = host;
+    this.leases = leases;
+    this.name = name;
+    this.provider = provider;
+    this.spec = spec;
+    this.conduct = conduct;
+  }
+
+  int run(Command command) {
+    SandboxLease lease = leases.take(spec.id(), name);
+    // Before create: Ctrl-C may come while the sandbox is being made.
+    try (SandboxEnd end = SandboxEnd.watch(host, provider, lease)) {
+      try {
+        Sandbox sandbox = provider.create(spec);
+        return conduct.run(sandbox, command);
+      } catch (SandboxException e) {
+        if (end.interrupted()) {
+          return ExitCodes.INTERRUPTED; // the sandbox was pulled away under the command: by us
+        }
+        throw explained(e, command);
+      }
+    } finally {
+      leases.recover(this::remove);
+    }
+  }
+
+  /** Removes what a run left that was killed, where it used the same provider. */
+  private boolean remove(SandboxLeases.Lapsed lapsed) {
+    if (!lapsed.provider().equals(name)) {
+      return false;
+    }
+    try {
+      provider.destroy(lapsed.id(), Destroy.FORCE);
+      return true;
+    } catch (SandboxException e) {
+      return false; // The next one tries again.
+    }
+  }
+
+  /** Says in the words of the command line what the sandbox says of a command it cannot start. */
+  private static SandboxException explained(SandboxException e, Command command) {
+    String program = command.program();
+    return switch (e.code()) {
+      case COMMAND_NOT_FOUND ->
+          said(
+              e,
+              "command not found in the sandbox: " + program,
+              program.indexOf(' ') > 0
+                  ? "there is no shell: give words one by one, or use sh -c '" + program + "'"
+                  : "check its name and the sandbox's PATH");
+      case COMMAND_NOT_EXECUTABLE ->
+          said(e, "not executable: " + program, "chmod +x it, or name its interpreter");
+      case FILE_NOT_FOUND, NOT_A_FOLDER ->
+          command.cwd().isEmpty()
+              ? e
+              : said(
+                  e,
+                  "--workdir is not a folder in the sandbox: " + command.cwd().get(),
+                  "name one that is there");
+      default -> e;
+    };
+  }
+
+  private static SandboxException said(SandboxException e, String what, String remedy) {
+    ErrorCode code = e.code();
+    Fault fault = Fault.of(code, what, remedy);
+    for (var entry : e.context().entrySet()) {
+      fault = fault.with(entry.getKey(), entry.getValue());
+    }
+    return e.sandbox().isPresent()
+        ? fault.sandbox(e.sandbox().get()).exception(e)
+        : fault.exception(e);
+  }
+}

@@ -1,0 +1,56 @@
+package dev.isola.app.local;
+
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Host;
+import dev.isola.app.cli.StdinPump;
+import dev.isola.app.terminal.RawTerminal;
+import dev.isola.spi.Provider;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Terminal;
+import java.util.Optional;
+
+/** Joins the caller's terminal and one in the sandbox: keys, screen, window size. */
+final class TerminalConduct implements Conduct {
+  private final Host host;
+  private final Provider provider;
+
+  TerminalConduct(Host host, Provider provider) {
+    this.host = host;
+    this.provider = provider;
+  }
+
+  @Override
+  public int run(Sandbox sandbox, Command command) {
+    Terminals terminals =
+        sandbox
+            .as(Terminals.class)
+            .orElseThrow(
+                () ->
+                    Capability.unsupported(
+                        provider.info().name(), Capability.idOf(Terminals.class)));
+    String type = host.env().getOrDefault("TERM", "");
+    Command there =
+        type.isEmpty() || command.env().containsKey("TERM")
+            ? command
+            : command.withEnv("TERM", type);
+    // The terminal is back as it was before a line of ours is written to it.
+    Optional<Exit> exit = join(terminals, there.withStdin());
+    return exit.isPresent() ? LiveConduct.end(host, exit.get()) : ExitCodes.OUTPUT_CLOSED;
+  }
+
+  private Optional<Exit> join(Terminals terminals, Command command) {
+    try (RawTerminal here = RawTerminal.open();
+        Terminal terminal = terminals.open(command, here.size())) {
+      here.onResize(() -> terminal.resize(here.size()));
+      here.raw();
+      StdinPump.start(host.in(), terminal);
+      return LiveConduct.copyOutput(host, terminal)
+          ? Optional.of(terminal.await())
+          : Optional.empty();
+    }
+  }
+}

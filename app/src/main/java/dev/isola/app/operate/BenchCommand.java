@@ -1,0 +1,183 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.FactoryChoice;
+import dev.isola.app.cli.Reason;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.Wiring;
+import dev.isola.bench.Bench;
+import dev.isola.bench.Density;
+import dev.isola.bench.Plan;
+import dev.isola.bench.Report;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola bench}. */
+@Command(
+    name = "bench",
+    sortOptions = false,
+    description = "Measure providers beside what the same work costs without them.")
+public final class BenchCommand implements Action {
+  private final Wiring wiring;
+
+  @Parameters(
+      paramLabel = "BENCHMARK|PROVIDER",
+      arity = "0..*",
+      description = {
+        "create (to the first result), warm (from the engine's pool), exec (a command), files (a"
+            + " large file, a tree), flood (output), density (many at once), snapshot (of a tree,"
+            + " restored, forked), fork (ten at once);",
+        "then the providers to measure, all by default."
+      })
+  private List<String> words = new ArrayList<>();
+
+  @Option(
+      names = "--provider",
+      paramLabel = "NAME",
+      split = ",",
+      description = "A provider to measure; repeatable.")
+  private List<String> names = new ArrayList<>();
+
+  @Option(
+      names = "--against",
+      paramLabel = "NAME",
+      split = ",",
+      description =
+          "What to compare with: raw, processbuilder, cp, tar, restic, engine (the provider through"
+              + " the engine), docker, docker-api, podman, bwrap, crun, runc, runsc. All that is"
+              + " there by default.")
+  private List<String> against = new ArrayList<>();
+
+  @Option(
+      names = "--n",
+      paramLabel = "N",
+      description =
+          "Iterations. Default: 2000 for exec (of slow peers fewer), 50 for create and warm, 5 for"
+              + " the others.")
+  private @Nullable String n;
+
+  @Option(
+      names = "--count",
+      paramLabel = "N",
+      description = "Sandboxes alive at once in density (200).")
+  private @Nullable String count;
+
+  @Option(
+      names = "--docker-host",
+      paramLabel = "URL",
+      description =
+          "Where Docker's engine listens; $DOCKER_HOST, else unix:///var/run/docker.sock. None is"
+              + " started.")
+  private @Nullable String dockerHost;
+
+  @Option(
+      names = "--image",
+      paramLabel = "IMAGE",
+      description = "What docker and podman make containers from (busybox). None is pulled.")
+  private @Nullable String image;
+
+  public BenchCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    Plan plan = plan();
+    BenchReport report = new BenchReport(console);
+    Report measured = measure(plan, report);
+    report.end(measured);
+    boolean good = measured.densities().stream().allMatch(Density::good);
+    return measured.isEmpty() || !good ? ExitCodes.NOT_RUN : ExitCodes.OK;
+  }
+
+  private Plan plan() {
+    Set<String> benchmarks = new LinkedHashSet<>();
+    List<String> providers = new ArrayList<>();
+    for (String word : words) {
+      if (Bench.BENCHMARKS.contains(word)) {
+        benchmarks.add(word);
+      } else if (benchmarks.isEmpty()) {
+        throw FactoryChoice.unknown("benchmark", word, Bench.BENCHMARKS);
+      } else {
+        providers.add(word);
+      }
+    }
+    if (benchmarks.isEmpty()) {
+      throw new UsageException(
+          "no benchmark is named", "known: " + String.join(", ", Bench.BENCHMARKS));
+    }
+    providers.addAll(names);
+    FactoryChoice choice = new FactoryChoice(wiring.host().factories());
+    OptionalInt sandboxes = number("--count", count, "sandboxes", 10_000);
+    return new Plan(
+        List.copyOf(benchmarks),
+        providers.isEmpty() ? choice.all() : choice.named(providers),
+        against.isEmpty()
+            ? Set.copyOf(Bench.COMPARATORS)
+            : known("comparator", against, Bench.COMPARATORS),
+        number("--n", n, "iterations", 1_000_000),
+        sandboxes.isPresent()
+            ? Plan.Sizes.DEFAULT.withSandboxes(sandboxes.getAsInt())
+            : Plan.Sizes.DEFAULT,
+        engines());
+  }
+
+  private Plan.Engines engines() {
+    String docker = wiring.host().env().getOrDefault("DOCKER_HOST", "");
+    if (dockerHost != null) {
+      docker = dockerHost;
+    }
+    return new Plan.Engines(
+        docker.isEmpty() ? Plan.Engines.DOCKER : docker,
+        image == null ? Plan.Engines.DEFAULT.image() : image);
+  }
+
+  private static Set<String> known(String thing, List<String> words, List<String> known) {
+    for (String word : words) {
+      if (!known.contains(word)) {
+        throw FactoryChoice.unknown(thing, word, known);
+      }
+    }
+    return new LinkedHashSet<>(words);
+  }
+
+  private static OptionalInt number(String option, @Nullable String text, String of, int most) {
+    if (text == null) {
+      return OptionalInt.empty();
+    }
+    long number = Arguments.count(option, text, of);
+    if (number < 1 || number > most) {
+      throw new UsageException(option + " is " + number, "give 1 to " + most);
+    }
+    return OptionalInt.of((int) number);
+  }
+
+  private static Report measure(Plan plan, BenchReport report) {
+    try {
+      return new Bench(plan, report).run();
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "this machine does not let us measure: " + Reason.of(e),
+              "look at the room in " + System.getProperty("java.io.tmpdir"))
+          .exception(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(ErrorCode.CANCELLED, "interrupted", "").exception(e);
+    }
+  }
+}

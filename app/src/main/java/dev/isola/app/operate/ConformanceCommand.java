@@ -1,0 +1,171 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.FactoryChoice;
+import dev.isola.app.cli.Reason;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.Wiring;
+import dev.isola.conformance.CheckCase;
+import dev.isola.conformance.Matrix;
+import dev.isola.conformance.ProviderResult;
+import dev.isola.conformance.Trial;
+import dev.isola.conformance.kit.Kit;
+import dev.isola.spi.Health;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola conformance}. */
+@Command(
+    name = "conformance",
+    sortOptions = false,
+    description = "Check that providers keep what the contract promises.",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:every check that was run passed",
+      "1:a check failed, or none could be run",
+      "2:the command line is wrong"
+    })
+public final class ConformanceCommand implements Action {
+  private static final int NOT_GOOD = 1;
+
+  private final Wiring wiring;
+
+  @Parameters(
+      paramLabel = "PROVIDER",
+      arity = "0..*",
+      description = "The providers to check; all healthy ones by default.")
+  private List<String> names = new ArrayList<>();
+
+  @Option(
+      names = "--only",
+      paramLabel = "CLASS",
+      split = ",",
+      description = "Only the checks of this class; repeatable. See --list.")
+  private List<String> only = new ArrayList<>();
+
+  @Option(
+      names = "--set",
+      paramLabel = "SETTING=VALUE",
+      description = "A setting of the one provider that is named; repeatable.")
+  private Map<String, String> settings = new LinkedHashMap<>();
+
+  @Option(names = "--list", description = "List the checks instead of running them.")
+  private boolean list;
+
+  @Option(
+      names = "--matrix",
+      paramLabel = "FILE",
+      description = "Write a Markdown table of checks by providers to this file.")
+  private @Nullable String matrix;
+
+  public ConformanceCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    List<CheckCase> checks = checks();
+    FactoryChoice choice = new FactoryChoice(wiring.host().factories());
+    List<ProviderFactory> named = choice.named(names);
+    if (list) {
+      list(console, checks);
+      return ExitCodes.OK;
+    }
+    if (!settings.isEmpty() && named.size() != 1) {
+      throw new UsageException(
+          "--set is for one provider, and " + named.size() + " are named", "name one");
+    }
+    ConformanceProgress progress =
+        new ConformanceProgress(console, wiring.host().interactive().out());
+    ConformanceRun run = new ConformanceRun(checks, progress);
+    List<ProviderResult> results = new ArrayList<>();
+    for (ProviderFactory factory : names.isEmpty() ? choice.all() : named) {
+      try (Trial trial = Trial.of(factory, new ProviderConfig(settings))) {
+        if (!names.isEmpty() || healthy(console, trial)) {
+          results.add(run.against(trial));
+        }
+      }
+      if (run.stopped()) {
+        break;
+      }
+    }
+    if (console.json()) {
+      console.print(ConformanceRun.json(results));
+    }
+    if (matrix != null) {
+      write(Path.of(matrix), Matrix.markdown(results));
+    }
+    return ConformanceRun.good(results) ? ExitCodes.OK : NOT_GOOD;
+  }
+
+  /** Returns the checks of the classes asked for, whatever the case of their letters. */
+  private List<CheckCase> checks() {
+    if (only.isEmpty()) {
+      return Kit.checks();
+    }
+    Set<String> groups = new LinkedHashSet<>();
+    for (String wanted : only) {
+      groups.add(
+          Kit.groups().stream()
+              .filter(wanted::equalsIgnoreCase)
+              .findFirst()
+              .orElseThrow(() -> FactoryChoice.unknown("class of checks", wanted, Kit.groups())));
+    }
+    return Kit.checks().stream().filter(check -> groups.contains(check.group())).toList();
+  }
+
+  /** One that was not named is left out when it does not work here, and that is said. */
+  private static boolean healthy(Console console, Trial trial) {
+    try (Provider provider = trial.open()) {
+      if (trial.use(() -> {}, provider::health) instanceof Health.Unhealthy unhealthy) {
+        console.remark(trial.factory().name() + " is left out: " + unhealthy.reason());
+        return false;
+      }
+      return true;
+    }
+  }
+
+  private static void list(Console console, List<CheckCase> checks) {
+    if (console.json()) {
+      console.print(Map.of("checks", checks.stream().map(ConformanceCommand::json).toList()));
+      return;
+    }
+    Table table = new Table();
+    checks.forEach(check -> table.row(check.id(), check.requirement()));
+    console.print(table.text());
+  }
+
+  private static Map<String, ?> json(CheckCase check) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", check.id());
+    json.put("requirement", check.requirement());
+    return json;
+  }
+
+  private static void write(Path file, String text) {
+    try {
+      Files.writeString(file, text);
+    } catch (IOException e) {
+      throw new UsageException(
+          "--matrix " + file + " cannot be written: " + Reason.of(e), "name a file in a folder");
+    }
+  }
+}

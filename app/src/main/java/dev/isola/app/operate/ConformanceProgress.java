@@ -1,0 +1,119 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.Console.Paint;
+import dev.isola.conformance.CheckResult;
+import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.conformance.ProviderResult;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Tells how the kit gets on: a line for each class, failures as they happen. On a terminal the line
+ * counts while its class runs; in a pipe it appears when the class is done; in JSON nothing does.
+ */
+final class ConformanceProgress {
+  private static final String CLEAR = "\r\u001b[K";
+  private static final int WIDTH = 12;
+
+  private final Console console;
+  private final boolean live;
+  private String group = "";
+  private int total;
+  private final List<CheckResult> done = new ArrayList<>();
+
+  ConformanceProgress(Console console, boolean terminal) {
+    this.console = console;
+    this.live = terminal && !console.json();
+  }
+
+  void provider(String name) {
+    print(console.paint(Paint.BOLD, name) + "\n");
+  }
+
+  void group(String name, int checks) {
+    group = name;
+    total = checks;
+    done.clear();
+    if (live) {
+      print(line());
+    }
+  }
+
+  void result(CheckResult result) {
+    done.add(result);
+    String again = live ? line() : "";
+    String clear = live ? CLEAR : "";
+    if (result.outcome() == Outcome.FAILED) {
+      print(clear + told(Paint.RED, "FAILED", result) + again);
+    } else if (result.outcome() == Outcome.NOT_RUN && console.verbose()) {
+      print(clear + told(Paint.YELLOW, "NOT RUN", result) + again);
+    } else if (live) {
+      print(clear + again);
+    }
+  }
+
+  void groupDone() {
+    print((live ? CLEAR : "") + line() + "\n");
+  }
+
+  void providerDone(ProviderResult result) {
+    String why = result.count(Outcome.NOT_RUN) > 0 && !console.verbose() ? " (-v tells why)" : "";
+    print(
+        result.name()
+            + ": "
+            + result.count(Outcome.PASSED)
+            + " passed, "
+            + result.count(Outcome.FAILED)
+            + " failed, "
+            + result.count(Outcome.NOT_RUN)
+            + " not run"
+            + why
+            + "\n");
+  }
+
+  private String told(Paint paint, String verdict, CheckResult result) {
+    return "  "
+        + console.paint(paint, verdict)
+        + " "
+        + result.id()
+        + " ("
+        + result.requirement()
+        + "): "
+        + plain(result.reason())
+        + "\n";
+  }
+
+  private String line() {
+    StringBuilder line = new StringBuilder("  ").append(group);
+    line.repeat(' ', Math.max(1, WIDTH - group.length()));
+    line.append(count(Outcome.PASSED)).append('/').append(total).append(" passed");
+    if (count(Outcome.FAILED) > 0) {
+      line.append(", ").append(console.paint(Paint.RED, count(Outcome.FAILED) + " failed"));
+    }
+    if (count(Outcome.NOT_RUN) > 0) {
+      line.append(", ").append(count(Outcome.NOT_RUN)).append(" not run");
+    }
+    return line.toString();
+  }
+
+  private long count(Outcome outcome) {
+    return done.stream().filter(result -> result.outcome() == outcome).count();
+  }
+
+  /** What a sandbox said must not steer the terminal. */
+  private static String plain(String text) {
+    StringBuilder line = new StringBuilder();
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      line.append(c == '\n' || c == '\t' ? ' ' : Character.isISOControl(c) ? '?' : c);
+    }
+    return line.toString();
+  }
+
+  private void print(String text) {
+    if (!console.json()) {
+      console.print(text);
+    }
+  }
+}

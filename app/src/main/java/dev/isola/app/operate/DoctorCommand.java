@@ -1,0 +1,125 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.ProviderReport;
+import dev.isola.app.cli.Providers;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.spi.Health;
+import dev.isola.spi.Requirement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola doctor}: what works on this machine, what does not, and what to do about it. */
+@Command(
+    name = "doctor",
+    description = "Tell what works on this machine, what does not, and how to fix it.",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {"0:at least one provider works", "1:none does"})
+public final class DoctorCommand implements Action {
+  private static final int NOTHING_WORKS = 1;
+
+  private final Wiring wiring;
+
+  public DoctorCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    try (Providers providers = wiring.providers()) {
+      List<Fact> facts = Machine.facts(wiring.dataFolder());
+      List<Fact> tools = Tools.of(wiring.host().env(), providers.names()).facts(Tool.ALL);
+      List<ProviderReport> reports = ProviderReport.all(providers);
+      long healthy = reports.stream().filter(report -> report.health().usable()).count();
+      if (console.json()) {
+        console.print(json(facts, tools, reports, healthy));
+      } else {
+        console.print(text(console, facts, tools, reports, healthy));
+      }
+      return healthy > 0 ? ExitCodes.OK : NOTHING_WORKS;
+    }
+  }
+
+  private static String text(
+      Console console,
+      List<Fact> facts,
+      List<Fact> tools,
+      List<ProviderReport> reports,
+      long healthy) {
+    StringBuilder text = new StringBuilder();
+    text.append(section(console, console.paint(Paint.BOLD, "Machine"), facts)).append('\n');
+    text.append(section(console, console.paint(Paint.BOLD, "Tools"), tools));
+    for (ProviderReport report : reports) {
+      text.append('\n').append(provider(console, report));
+    }
+    text.append('\n');
+    text.append(
+        healthy > 0
+            ? "Isola works here: " + healthy + " of " + reports.size() + " providers"
+            : "Isola does not work here: 0 of " + reports.size() + " providers");
+    return text.append('\n').toString();
+  }
+
+  public static String section(Console console, String title, List<Fact> facts) {
+    Table table = new Table();
+    for (int i = 0; i < facts.size(); i++) {
+      Fact fact = facts.get(i);
+      String mark = fact.warns() ? console.caution() : console.mark(fact.good());
+      table.row(mark, fact.name(), fact.value());
+      // What mends several things in a row is said once.
+      boolean again = i + 1 < facts.size() && facts.get(i + 1).fix().equals(fact.fix());
+      if (!fact.fix().isEmpty() && !again) {
+        String text = fact.warns() ? fact.fix() : "fix: " + fact.fix();
+        table.row("", "", console.paint(Paint.YELLOW, text));
+      }
+    }
+    return title + "\n" + table.text(console.columns());
+  }
+
+  private static String provider(Console console, ProviderReport report) {
+    String isolation =
+        report
+            .info()
+            .map(info -> ", isolation " + ProviderReport.word(info.isolation()))
+            .orElse("");
+    List<Fact> facts = new ArrayList<>();
+    facts.add(
+        switch (report.health()) {
+          case Health.Healthy(String detail) -> Fact.good("healthy", detail);
+          case Health.Degraded(String reason, String fix) -> Fact.bad("degraded", reason, fix);
+          case Health.Unhealthy(String reason, String fix) -> Fact.bad("unhealthy", reason, fix);
+        });
+    report.info().stream()
+        .flatMap(info -> info.requirements().stream())
+        .forEach(requirement -> facts.add(fact(requirement)));
+    return section(
+        console, console.paint(Paint.BOLD, "Provider " + report.name()) + isolation, facts);
+  }
+
+  private static Fact fact(Requirement requirement) {
+    if (requirement.present()) {
+      return Fact.good(requirement.name(), requirement.detail());
+    }
+    String optional = requirement.necessary() ? "" : " (optional)";
+    return Fact.bad(requirement.name(), requirement.detail() + optional, requirement.fix());
+  }
+
+  private static Map<String, ?> json(
+      List<Fact> facts, List<Fact> tools, List<ProviderReport> reports, long healthy) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("works", healthy > 0);
+    json.put("healthy", healthy);
+    json.put("machine", facts.stream().map(Fact::json).toList());
+    json.put("tools", tools.stream().map(Fact::json).toList());
+    json.put("providers", reports.stream().map(ProviderReport::json).toList());
+    return json;
+  }
+}

@@ -1,0 +1,84 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.host.image.ImageCheck;
+import dev.isola.host.image.ImageStore;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola image check}. */
+@Command(
+    name = "check",
+    description = "Compare every file of an image with what was noted when it was made.",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {"0:everything is as it was", "1:something is not"})
+final class ImageCheckCommand implements Action {
+  private static final int NOT_GOOD = 1;
+
+  private final Wiring wiring;
+
+  @Parameters(paramLabel = "NAME", description = "The image.")
+  private String name = "";
+
+  ImageCheckCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    ImageCheck check = new ImageStore(wiring.dataFolder().path()).check(name);
+    if (console.json()) {
+      console.print(json(check));
+    } else {
+      console.print(text(check));
+    }
+    return check.good() ? ExitCodes.OK : NOT_GOOD;
+  }
+
+  private static String text(ImageCheck check) {
+    if (check.good()) {
+      return check.image().name() + ": as it was, " + check.digest() + "\n";
+    }
+    StringBuilder text = new StringBuilder();
+    for (ImageCheck.Difference difference : check.differences()) {
+      text.append('/').append(difference.path()).append(": ").append(difference.what());
+      text.append('\n');
+    }
+    long untold = check.different() - check.differences().size();
+    if (untold > 0) {
+      text.append("and ").append(untold).append(" more\n");
+    }
+    return text.append(check.image().name())
+        .append(": ")
+        .append(check.different())
+        .append(" paths are not as they were; import the image again\n")
+        .toString();
+  }
+
+  private static Map<String, ?> json(ImageCheck check) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("image", check.image().name());
+    json.put("good", check.good());
+    json.put("wanted", check.image().digest());
+    json.put("digest", check.digest());
+    json.put("different", check.different());
+    json.put(
+        "differences",
+        check.differences().stream()
+            .map(
+                difference -> {
+                  Map<String, Object> one = new LinkedHashMap<>();
+                  one.put("path", "/" + difference.path());
+                  one.put("what", difference.what());
+                  return one;
+                })
+            .toList());
+    return json;
+  }
+}

@@ -1,0 +1,44 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.HelpCommand;
+import dev.isola.app.cli.Wiring;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code isola image}: the commands about images, and their help when none is named. */
+@Command(
+    name = "image",
+    synopsisSubcommandLabel = "COMMAND",
+    description = "Import, pull, build, list, check and remove images.")
+public final class ImageCommand implements Action {
+  private final Wiring wiring;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  private ImageCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  public static CommandLine line(Wiring wiring) {
+    return new CommandLine(new ImageCommand(wiring))
+        .addSubcommand(new ImageImportCommand(wiring))
+        .addSubcommand(new ImagePullCommand(wiring))
+        .addSubcommand(new ImageBuildCommand(wiring))
+        .addSubcommand(new ImageListCommand(wiring))
+        .addSubcommand(new ImageShowCommand(wiring))
+        .addSubcommand(new ImageCheckCommand(wiring))
+        .addSubcommand(new ImageRemoveCommand(wiring));
+  }
+
+  @Override
+  public int run() {
+    if (spec == null) {
+      throw new IllegalStateException("picocli did not inject the spec");
+    }
+    return HelpCommand.show(spec.commandLine(), wiring);
+  }
+}

@@ -1,0 +1,43 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.Wiring;
+import dev.isola.host.image.ImageSource;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola image import}. */
+@Command(
+    name = "import",
+    sortOptions = false,
+    description = "Make an image from a tar archive or a folder that holds a root file system.")
+final class ImageImportCommand implements Action {
+  private final Wiring wiring;
+
+  @Parameters(index = "0", paramLabel = "NAME", description = "What the image is to be called.")
+  private String name = "";
+
+  @Parameters(
+      index = "1",
+      paramLabel = "SOURCE",
+      description = "A tar archive (plain, gzip, zstd, xz, bzip2), a folder, or - for stdin.")
+  private String source = "";
+
+  @Mixin private final ImageAdding adding = new ImageAdding();
+
+  ImageImportCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    return adding.add(
+        wiring,
+        name,
+        source.equals("-")
+            ? ImageSource.tar(wiring.host().in(), "standard input")
+            : ImageSource.path(Arguments.hostPath("SOURCE", source)));
+  }
+}

@@ -1,0 +1,35 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageStore;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola image list}. */
+@Command(name = "list", description = "List the images.")
+final class ImageListCommand implements Action {
+  private final Wiring wiring;
+
+  ImageListCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    List<Image> images = new ImageStore(wiring.dataFolder().path()).list();
+    if (console.json()) {
+      console.print(Map.of("images", images.stream().map(ImageReport::json).toList()));
+    } else if (images.isEmpty()) {
+      console.print("no images; isola image build base makes one\n");
+    } else {
+      console.print(ImageReport.table(images));
+    }
+    return ExitCodes.OK;
+  }
+}

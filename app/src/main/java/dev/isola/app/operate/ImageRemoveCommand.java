@@ -1,0 +1,37 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.host.image.ImageStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola image remove}. */
+@Command(name = "remove", description = "Remove images that no sandbox stands on.")
+final class ImageRemoveCommand implements Action {
+  private final Wiring wiring;
+
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The images.")
+  private List<String> names = new ArrayList<>();
+
+  ImageRemoveCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    ImageStore images = new ImageStore(wiring.dataFolder().path());
+    names.forEach(images::need); // a misspelt one stops all of them
+    names.stream().distinct().forEach(images::remove);
+    if (console.json()) {
+      console.print(Map.of("removed", names));
+    }
+    return ExitCodes.OK;
+  }
+}

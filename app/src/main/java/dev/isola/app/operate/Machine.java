@@ -1,0 +1,205 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.DataFolder;
+import dev.isola.app.cli.ProviderReport;
+import dev.isola.app.cli.Reason;
+import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.network.BridgeNetwork;
+import dev.isola.spi.Requirement;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.LimitKind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Looks at the machine for {@code doctor}. Every look is harmless and leaves nothing behind. */
+public final class Machine {
+  private static final long MEGABYTE = 1024 * 1024;
+  private static final long LITTLE_DISK = 1024 * MEGABYTE;
+  private static final long LITTLE_MEMORY = 512 * MEGABYTE;
+
+  private Machine() {}
+
+  public static List<Fact> facts(DataFolder data) {
+    List<Fact> facts = new ArrayList<>();
+    facts.add(
+        Fact.good(
+            "kernel", System.getProperty("os.name") + " " + System.getProperty("os.version")));
+    facts.add(Fact.good("architecture", System.getProperty("os.arch")));
+    facts.add(Fact.good("user", user()));
+    facts.add(Fact.good("java", Runtime.version() + " in " + System.getProperty("java.home")));
+    ControlGroups groups = ControlGroups.ofThisMachine();
+    facts.add(cgroups(groups));
+    facts.add(limits(groups));
+    facts.add(freezing(groups));
+    facts.add(KernelFacts.userNamespaces());
+    facts.add(KernelFacts.overlay(statusLine("Uid:").equals("0")));
+    facts.add(KernelFacts.idmappedMounts(System.getProperty("os.version")));
+    facts.add(KernelFacts.seccomp());
+    facts.add(network(data));
+    facts.add(kvm());
+    facts.add(memory(read(Path.of("/proc/meminfo"))));
+    facts.add(dataFolder(data));
+    facts.add(disk(data.path()));
+    return facts;
+  }
+
+  private static String user() {
+    String ids = statusLine("Uid:");
+    return System.getProperty("user.name") + (ids.isEmpty() ? "" : " (uid " + ids + ")");
+  }
+
+  private static String statusLine(String key) {
+    for (String line : read(Path.of("/proc/self/status")).lines().toList()) {
+      if (line.startsWith(key)) {
+        return line.substring(key.length()).strip().split("\\s+")[0];
+      }
+    }
+    return "";
+  }
+
+  static Fact cgroups(ControlGroups cgroups) {
+    Map<Integer, List<String>> names = new TreeMap<>();
+    new TreeMap<>(cgroups.controllers())
+        .forEach(
+            (name, controller) ->
+                names.computeIfAbsent(controller.version(), v -> new ArrayList<>()).add(name));
+    List<String> parts = new ArrayList<>();
+    names.forEach((version, list) -> parts.add("v" + version + ": " + String.join(" ", list)));
+    String layout = ProviderReport.word(cgroups.layout());
+    if (parts.isEmpty()) {
+      return Fact.bad("cgroups", layout + ", no controllers", cgroups.remedy());
+    }
+    List<String> missing = new ArrayList<>();
+    for (String needed : List.of("cpu", "memory", "pids")) {
+      if (!cgroups.controllers().containsKey(needed)) {
+        missing.add(needed);
+      }
+    }
+    String value = layout + " (" + String.join("; ", parts) + ")";
+    return missing.isEmpty()
+        ? Fact.good("cgroups", value)
+        : Fact.bad("cgroups", value + ", without " + String.join(" ", missing), cgroups.remedy());
+  }
+
+  /** A hierarchy that is there may still not be ours to use, so this was tried. */
+  static Fact limits(ControlGroups groups) {
+    List<String> can = new ArrayList<>();
+    List<String> cannot = new ArrayList<>();
+    for (LimitKind kind : List.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.THREADS)) {
+      (groups.enforceable().contains(kind) ? can : cannot).add(ProviderReport.word(kind));
+    }
+    if (cannot.isEmpty()) {
+      return Fact.good("limits", String.join(", ", can));
+    }
+    String not = String.join(", ", cannot);
+    String value = can.isEmpty() ? "none of " + not : String.join(", ", can) + "; not " + not;
+    return Fact.bad("limits", value, groups.remedy());
+  }
+
+  static Fact freezing(ControlGroups groups) {
+    return groups.canFreeze()
+        ? Fact.good("freezing", "usable: a sandbox can be paused with its memory")
+        : Fact.bad("freezing", "not possible", groups.remedy());
+  }
+
+  /** The network is tried under the installation's own name, in namespaces of its own. */
+  private static Fact network(DataFolder data) {
+    try {
+      Requirement found = new BridgeNetwork(data.instance()).requirement();
+      return new Fact(found.name(), found.present(), found.detail(), found.fix());
+    } catch (SandboxException e) {
+      return Fact.bad("network mode bridge", "not tried: " + e.fault().what(), e.fault().remedy());
+    }
+  }
+
+  private static Fact kvm() {
+    Path kvm = Path.of("/dev/kvm");
+    if (!Files.exists(kvm)) {
+      return Fact.bad(
+          "/dev/kvm",
+          "not there",
+          "enable virtualization in the firmware, or nested virtualization for a VM, and modprobe"
+              + " kvm_intel or kvm_amd; in a container pass the device");
+    }
+    if (Files.isReadable(kvm) && Files.isWritable(kvm)) {
+      return Fact.good("/dev/kvm", "usable");
+    }
+    return Fact.bad("/dev/kvm", "no permission", permission(kvm));
+  }
+
+  /** Where a group has it, its members do; making somebody a member of root's is no advice. */
+  private static String permission(Path device) {
+    try {
+      String group = Files.readAttributes(device, PosixFileAttributes.class).group().getName();
+      if (!group.equals("root")) {
+        return "as root: usermod -aG " + group + " YOUR_NAME; then log in again";
+      }
+    } catch (IOException e) {
+      // The advice without it does as well.
+    }
+    return "as root: chmod 666 " + device;
+  }
+
+  static Fact memory(String meminfo) {
+    long total = 0;
+    long available = 0;
+    for (String line : meminfo.lines().toList()) {
+      String[] parts = line.split("\\s+");
+      if (parts.length >= 2 && parts[0].equals("MemTotal:")) {
+        total = Long.parseLong(parts[1]) * 1024;
+      } else if (parts.length >= 2 && parts[0].equals("MemAvailable:")) {
+        available = Long.parseLong(parts[1]) * 1024;
+      }
+    }
+    String value = size(available) + " available of " + size(total);
+    return available < LITTLE_MEMORY
+        ? Fact.bad("memory", value, "stop something, or give sandboxes less (--memory)")
+        : Fact.good("memory", value);
+  }
+
+  private static Fact dataFolder(DataFolder data) {
+    try {
+      return Fact.good("data folder", data.path() + " (instance " + data.instance() + ")");
+    } catch (SandboxException e) {
+      return Fact.bad("data folder", e.fault().what(), e.fault().remedy());
+    }
+  }
+
+  private static Fact disk(Path folder) {
+    Path there = folder;
+    while (there != null && !Files.exists(there)) {
+      there = there.getParent();
+    }
+    if (there == null) {
+      return Fact.bad("disk", "unknown", "");
+    }
+    try {
+      long free = Files.getFileStore(there).getUsableSpace();
+      String value = size(free) + " free in " + there;
+      return free < LITTLE_DISK
+          ? Fact.bad("disk", value, "free some, or choose another folder with --data")
+          : Fact.good("disk", value);
+    } catch (IOException e) {
+      return Fact.bad("disk", Reason.of(e), "choose another folder with --data");
+    }
+  }
+
+  private static String size(long bytes) {
+    long megabytes = bytes / MEGABYTE;
+    return megabytes < 10 * 1024 ? megabytes + " MB" : megabytes / 1024 + " GB";
+  }
+
+  static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.isola.app.operate;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.ProviderReport;
+import dev.isola.app.cli.Providers;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderInfo;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola providers}. */
+@Command(
+    name = "providers",
+    description = "List the providers: whether they work here, how strong they are, what they can.")
+public final class ProvidersCommand implements Action {
+  private final Wiring wiring;
+
+  public ProvidersCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    try (Providers providers = wiring.providers()) {
+      List<ProviderReport> reports = ProviderReport.all(providers);
+      if (console.json()) {
+        console.print(Map.of("providers", reports.stream().map(ProviderReport::json).toList()));
+      } else if (reports.isEmpty()) {
+        console.print("no providers\n");
+      } else {
+        console.print(table(console, reports));
+      }
+    }
+    return ExitCodes.OK;
+  }
+
+  private static String table(Console console, List<ProviderReport> reports) {
+    Table table =
+        new Table().row("NAME", "STATUS", "ISOLATION", "STARTUP", "ENFORCES", "CAPABILITIES");
+    for (ProviderReport report : reports) {
+      String status =
+          switch (report.health()) {
+            case Health.Healthy _ -> console.paint(Paint.GREEN, "healthy");
+            case Health.Degraded _ -> console.paint(Paint.YELLOW, "degraded");
+            case Health.Unhealthy _ -> console.paint(Paint.RED, "unhealthy");
+          };
+      if (report.info().isPresent()) {
+        ProviderInfo info = report.info().get();
+        table.row(
+            report.name(),
+            status,
+            ProviderReport.word(info.isolation()),
+            "~" + info.startup().toMillis() + " ms",
+            list(report.limits()),
+            list(report.capabilities()));
+      } else {
+        table.row(report.name(), status, "-", "-", "-", "-");
+      }
+    }
+    return table.text();
+  }
+
+  private static String list(List<String> words) {
+    return words.isEmpty() ? "-" : String.join(",", words);
+  }
+}

@@ -1,0 +1,5 @@
+/** Commands for the operator of this machine: its state, images, providers. */
+@NullMarked
+package dev.isola.app.operate;
+
+import org.jspecify.annotations.NullMarked;

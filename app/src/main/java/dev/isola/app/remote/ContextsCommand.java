@@ -1,0 +1,70 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Json;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.Wiring;
+import dev.isola.app.remote.Contexts.Context;
+import java.util.Collection;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola contexts}. */
+@Command(
+    name = "contexts",
+    description = "List the servers that isola login remembers, or choose another.")
+public final class ContextsCommand implements Action {
+  private final Wiring wiring;
+
+  @Parameters(arity = "0..1", paramLabel = "NAME", description = "The one to use from now on.")
+  private @Nullable String name;
+
+  public ContextsCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    Console console = wiring.console();
+    Contexts contexts = Contexts.of(wiring.host().env());
+    if (name != null) {
+      if (!contexts.all().containsKey(name)) {
+        throw new UsageException("there is no context '" + name + "'", "isola contexts lists them");
+      }
+      contexts.use(name);
+    }
+    String current = contexts.current().map(Context::name).orElse("");
+    Collection<Context> all = contexts.all().values();
+    if (console.json()) {
+      console.print(
+          Map.of(
+              "contexts",
+              all.stream()
+                  .map(
+                      one ->
+                          Json.object(
+                              "name",
+                              one.name(),
+                              "url",
+                              one.url(),
+                              "current",
+                              one.name().equals(current)))
+                  .toList()));
+    } else if (all.isEmpty()) {
+      console.print("no contexts; isola login URL makes one\n");
+    } else {
+      Table table = new Table().row("", "NAME", "URL");
+      all.forEach(
+          one ->
+              table.row(one.name().equals(current) ? "*" : "", one.name(), Cells.text(one.url())));
+      console.print(table.text());
+    }
+    return ExitCodes.OK;
+  }
+}

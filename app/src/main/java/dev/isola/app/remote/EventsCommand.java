@@ -1,0 +1,64 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Json;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Events;
+import dev.isola.client.Isola;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code isola events}. */
+@Command(
+    name = "events",
+    description = "Show what happens to sandboxes, as it happens, until Ctrl-C.")
+public final class EventsCommand extends RemoteCommand {
+  private static final int WIDEST_DATA = 200;
+
+  @Option(names = "--sandbox", paramLabel = "ID", description = "Of one sandbox only.")
+  private @Nullable String sandbox;
+
+  @Option(
+      names = "--after",
+      paramLabel = "N",
+      description = "Begin after the event of this number; 0 for all. Default: from now on.")
+  private @Nullable Long after;
+
+  @Option(names = "--count", paramLabel = "N", description = "End after so many events.")
+  private long count = Long.MAX_VALUE;
+
+  public EventsCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    if (sandbox != null) {
+      sandbox(isola, sandbox); // a misspelt one would be silent for ever
+    }
+    try (Events events = isola.events(Optional.ofNullable(sandbox), Optional.ofNullable(after))) {
+      for (long seen = 0; seen < count; seen++) {
+        Events.Event event = events.next();
+        if (!console.tryPrint(console.json() ? Json.text(event.document()) : line(event))) {
+          return ExitCodes.OUTPUT_CLOSED;
+        }
+      }
+    }
+    return ExitCodes.OK;
+  }
+
+  private static String line(Events.Event event) {
+    return event.number()
+        + "  "
+        + event.at()
+        + "  "
+        + Cells.text(event.type())
+        + "  "
+        + event.sandbox().orElse("-")
+        + (event.data().isEmpty() ? "" : "  " + Cells.brief(Json.text(event.data()), WIDEST_DATA));
+  }
+}

@@ -1,0 +1,177 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Host;
+import dev.isola.app.cli.Json;
+import dev.isola.app.cli.StdinPump;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Command;
+import dev.isola.client.ExecResult;
+import dev.isola.client.Execution;
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import dev.isola.client.error.ProviderUnavailable;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola exec}. */
+@CommandLine.Command(
+    name = "exec",
+    sortOptions = false,
+    description = "Run a command in a sandbox of a server.",
+    customSynopsis = "isola exec [OPTION]... ID [--] CMD [ARG]...",
+    footer = "%nExit codes are those of isola run.")
+public final class ExecCommand extends RemoteCommand {
+  private static final int MOST_STDIN = 1 << 20;
+
+  @Option(
+      names = {"-e", "--env"},
+      paramLabel = "NAME=VALUE",
+      description = "A variable of the command's environment. Repeatable.")
+  private List<String> env = new ArrayList<>();
+
+  @Option(
+      names = {"-w", "--workdir"},
+      paramLabel = "DIR",
+      description = "The command's working folder. Default: the sandbox's.")
+  private @Nullable String workdir;
+
+  @Option(
+      names = {"-u", "--user"},
+      paramLabel = "USER",
+      description = "Run as this user.")
+  private @Nullable String user;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      description = "Kill the command after this time: 30s, 5m, 1h30m, 500ms.")
+  private @Nullable String timeout;
+
+  @Option(
+      names = {"-t", "--tty"},
+      description = "Give the command a terminal; needs one on stdin and stdout.")
+  private boolean tty;
+
+  @Option(
+      names = {"-d", "--detach"},
+      description = "Print the id of the execution and leave; isola logs shows its output.")
+  private boolean detach;
+
+  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  private String id = "";
+
+  @Parameters(
+      index = "1..*",
+      paramLabel = "CMD",
+      arity = "1..*",
+      description = "The command and its arguments, taken literally: there is no shell.")
+  private List<String> words = new ArrayList<>();
+
+  public ExecCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    Sandbox sandbox = sandbox(isola, id);
+    Command command = command();
+    if (tty) {
+      if (detach || console.json()) {
+        throw new UsageException("--tty excludes --detach and --json", "leave one out");
+      }
+      return RemoteScreen.start(wiring.host(), sandbox, command);
+    }
+    if (detach) {
+      Execution started = sandbox.start(command);
+      if (console.json()) {
+        console.print(Json.object("sandbox", id, "execution", started.id()));
+      } else {
+        console.print(started.id() + "\n");
+      }
+      return ExitCodes.OK;
+    }
+    return console.json() ? captured(sandbox, command, console) : live(sandbox, command);
+  }
+
+  private Command command() {
+    List<String> literal = words.getFirst().equals("--") ? words.subList(1, words.size()) : words;
+    if (literal.isEmpty()) {
+      throw new UsageException(
+          "there is no command", "write it behind the id: isola exec ID -- ls");
+    }
+    Command command = Command.argv(literal).withEnv(Arguments.variables("--env", env));
+    if (workdir != null) {
+      command = command.withCwd(workdir);
+    }
+    if (user != null) {
+      command = command.withUser(user);
+    }
+    return timeout == null
+        ? command
+        : command.withTimeout(Arguments.duration("--timeout", timeout));
+  }
+
+  private int live(Sandbox sandbox, Command command) {
+    Host host = wiring.host();
+    boolean piped = !host.interactive().in();
+    try (Execution execution = sandbox.start(command, piped);
+        var _ = CommandEnd.watch(execution)) {
+      if (piped) {
+        StdinPump.start(host.in(), execution.stdin());
+      }
+      try {
+        RemoteOutput.copy(host, execution, Long.MAX_VALUE);
+      } catch (IOException closed) {
+        execution.kill();
+        return ExitCodes.OUTPUT_CLOSED;
+      } catch (ProviderUnavailable e) {
+        throw RemoteFault.of(
+            e, "the command goes on; isola logs -f " + id + " " + execution.id() + " comes back");
+      }
+      return RemoteOutput.end(host, execution.await());
+    }
+  }
+
+  private int captured(Sandbox sandbox, Command command, Console console) {
+    ExecResult result =
+        wiring.host().interactive().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("sandbox", id);
+    json.put("exitCode", result.exitCode());
+    json.put("exit", result.exit().document());
+    json.put("stdout", result.stdout());
+    json.put("stderr", result.stderr());
+    json.put("stdoutBytes", result.stdoutBytes());
+    json.put("stderrBytes", result.stderrBytes());
+    json.put("truncated", result.truncated());
+    json.put("durationMs", result.duration().toMillis());
+    json.put("timedOut", result.timedOut());
+    console.print(json);
+    return result.exitCode();
+  }
+
+  private String stdin() {
+    try {
+      byte[] bytes = wiring.host().in().readNBytes(MOST_STDIN + 1);
+      if (bytes.length > MOST_STDIN) {
+        throw new UsageException(
+            "with --json stdin may have a mebibyte at most", "leave --json out, or use isola cp");
+      }
+      return new String(bytes, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

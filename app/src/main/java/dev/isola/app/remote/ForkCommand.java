@@ -1,0 +1,73 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Fork;
+import dev.isola.client.Isola;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola fork}. */
+@Command(
+    name = "fork",
+    description = {
+      "Make sandboxes with the files of another and print their ids.",
+      "Their processes, clocks and random numbers begin anew."
+    })
+public final class ForkCommand extends RemoteCommand {
+  @Parameters(paramLabel = "SANDBOX", description = "The sandbox.")
+  private String sandbox = "";
+
+  @Option(names = "-n", paramLabel = "COUNT", description = "How many. Default: 1.")
+  private String count = "1";
+
+  @Option(
+      names = "--kind",
+      paramLabel = "KIND",
+      description = {
+        "What they begin with. Default: filesystem.",
+        "memory is refused: no provider can copy processes."
+      })
+  private String kind = "filesystem";
+
+  public ForkCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    int wanted = (int) Arguments.count("-n", count, "forks");
+    List<Fork> forks = isola.sandbox(sandbox).fork(wanted, kind);
+    if (console.json()) {
+      console.print(
+          Map.of(
+              "kind",
+              forks.stream().map(Fork::kind).findFirst().orElse(kind),
+              "forks",
+              forks.stream().map(ForkCommand::document).toList()));
+    }
+    int failed = 0;
+    for (Fork fork : forks) {
+      if (fork.sandbox().isEmpty()) {
+        failed++;
+        console.remark(Cells.text(fork.error().orElse("")));
+      } else if (!console.json()) {
+        console.print(fork.sandbox().get().id() + "\n");
+      }
+    }
+    return failed == 0 ? ExitCodes.OK : ExitCodes.NOT_RUN;
+  }
+
+  private static Map<String, Object> document(Fork fork) {
+    return fork.sandbox()
+        .<Map<String, Object>>map(
+            one -> Map.of("sandbox", one.document(), "by", fork.by().orElse("")))
+        .orElseGet(() -> Map.of("error", fork.error().orElse("")));
+  }
+}

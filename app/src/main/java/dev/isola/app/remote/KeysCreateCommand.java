@@ -1,0 +1,39 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Json;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.ApiKeys;
+import dev.isola.client.Isola;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola keys create}. */
+@Command(name = "create", description = "Make a key and print it, this once.")
+final class KeysCreateCommand extends RemoteCommand {
+  @Option(
+      names = "--scope",
+      paramLabel = "SCOPE",
+      description = "read, use or admin. Default: use.")
+  private String scope = "use";
+
+  @Parameters(paramLabel = "NAME", description = "Letters, digits, - and _.")
+  private String name = "";
+
+  KeysCreateCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    ApiKeys.Made made = isola.keys().create(name, scope);
+    if (console.json()) {
+      console.print(Json.object("name", made.name(), "scope", made.scope(), "key", made.key()));
+    } else {
+      console.print(made.key() + "\n");
+    }
+    return ExitCodes.OK;
+  }
+}

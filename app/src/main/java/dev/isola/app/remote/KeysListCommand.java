@@ -1,0 +1,45 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.ApiKeys.ApiKey;
+import dev.isola.client.Isola;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola keys ls}. */
+@Command(name = "ls", description = "List the keys, without the keys themselves.")
+final class KeysListCommand extends RemoteCommand {
+  KeysListCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    List<ApiKey> keys = isola.keys().list();
+    if (console.json()) {
+      console.print(Map.of("keys", keys.stream().map(ApiKey::document).toList()));
+      return ExitCodes.OK;
+    }
+    if (keys.isEmpty()) {
+      console.print("no keys in the ledger; isola keys create NAME makes one\n");
+      return ExitCodes.OK;
+    }
+    Instant now = Instant.now();
+    Table table = new Table().row("NAME", "SCOPE", "MADE", "USED");
+    for (ApiKey one : keys) {
+      table.row(
+          Cells.text(one.name()),
+          Cells.text(one.scope()),
+          Cells.since(one.createdAt(), now) + " ago",
+          one.lastUsedAt().map(at -> Cells.since(at, now) + " ago").orElse("never"));
+    }
+    console.print(table.text());
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,31 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola keys rm}. */
+@Command(name = "rm", description = "Revoke keys at once.")
+final class KeysRemoveCommand extends RemoteCommand {
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The keys.")
+  private List<String> names = new ArrayList<>();
+
+  KeysRemoveCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    names.stream().distinct().forEach(isola.keys()::revoke);
+    if (console.json()) {
+      console.print(Map.of("removed", names));
+    }
+    return ExitCodes.OK;
+  }
+}

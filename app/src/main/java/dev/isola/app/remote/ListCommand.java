@@ -1,0 +1,90 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.SandboxFilter;
+import dev.isola.client.SandboxInfo;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code isola ls}. */
+@Command(name = "ls", description = "List the sandboxes of a server.")
+public final class ListCommand extends RemoteCommand {
+  @Option(
+      names = "--state",
+      paramLabel = "STATE",
+      description =
+          "creating, running, paused, stopped, error, terminating or destroyed. Repeatable."
+              + " Default: all but destroyed.")
+  private List<String> states = new ArrayList<>();
+
+  @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "All match. Repeatable.")
+  private List<String> tags = new ArrayList<>();
+
+  @Option(names = "--provider", paramLabel = "NAME", description = "Who made it.")
+  private @Nullable String provider;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "Only the ids.")
+  private boolean quiet;
+
+  public ListCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    List<SandboxInfo> found = isola.list(filter());
+    if (console.json()) {
+      console.print(Map.of("sandboxes", found.stream().map(SandboxInfo::document).toList()));
+    } else if (quiet) {
+      console.print(found.stream().map(one -> one.id() + "\n").collect(Collectors.joining()));
+    } else if (found.isEmpty()) {
+      console.print("no sandboxes; isola create makes one\n");
+    } else {
+      console.print(table(found, Instant.now()).text(console.columns()));
+    }
+    return ExitCodes.OK;
+  }
+
+  private SandboxFilter filter() {
+    SandboxFilter filter = SandboxFilter.ALL;
+    for (String state : states) {
+      filter = filter.state(state);
+    }
+    for (var tag : Arguments.variables("--tag", tags).entrySet()) {
+      filter = filter.tag(tag.getKey(), tag.getValue());
+    }
+    return provider == null ? filter : filter.provider(provider);
+  }
+
+  private static Table table(List<SandboxInfo> found, Instant now) {
+    Table table = new Table().row("ID", "STATE", "PROVIDER", "ISOLATION", "AGE", "EXPIRES", "TAGS");
+    for (SandboxInfo one : found) {
+      table.row(
+          one.id(),
+          Cells.text(one.state()),
+          Cells.text(one.provider()),
+          Cells.text(one.isolation()),
+          Cells.since(one.createdAt(), now),
+          one.expiresAt().map(at -> "in " + Cells.time(Duration.between(now, at))).orElse("never"),
+          one.tags().entrySet().stream()
+              .map(tag -> Cells.text(tag.getKey() + "=" + tag.getValue()))
+              .collect(Collectors.joining(" ")));
+    }
+    return table;
+  }
+}

@@ -1,0 +1,24 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code isola pause}. */
+@Command(name = "pause", description = "Freeze sandboxes, with their processes in memory.")
+public final class PauseCommand extends EachSandbox {
+  @Option(names = "--stop", description = "End their processes and keep their files only.")
+  private boolean stop;
+
+  public PauseCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    return each(isola, console, "paused", stop ? Sandbox::stop : Sandbox::pause);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.IsolaOptions;
+import dev.isola.client.Sandbox;
+import dev.isola.client.error.IsolaException;
+import java.time.Duration;
+import picocli.CommandLine.Mixin;
+
+/** A command that asks a server. Its errors are told like all others. */
+abstract class RemoteCommand implements Action {
+  /** A person who restarts a server may need a moment more than a program would wait. */
+  private static final Duration RECONNECT = Duration.ofMinutes(1);
+
+  final Wiring wiring;
+  @Mixin final ServerOptions server = new ServerOptions();
+
+  RemoteCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  abstract int run(Isola isola, Console console);
+
+  @Override
+  public final int run() {
+    Console console = wiring.console();
+    ServerOptions.Server chosen = server.choose(wiring.host().env());
+    if (console.verbose()) {
+      console.remark("server " + chosen.url());
+    }
+    try (Isola isola =
+        Isola.connect(IsolaOptions.of(chosen.url(), chosen.key()).withReconnectFor(RECONNECT))) {
+      return run(isola, console);
+    } catch (IsolaException e) {
+      throw RemoteFault.of(e);
+    }
+  }
+
+  /** Returns the sandbox; an id that cannot be one is told here, not as a strange path there. */
+  static Sandbox sandbox(Isola isola, String id) {
+    if (!id.matches("[a-z0-9]{1,32}")) {
+      throw new UsageException(
+          "'" + id + "' is not the id of a sandbox", "isola ls lists the sandboxes");
+    }
+    return isola.sandbox(id);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.isola.app.remote;
+
+import dev.isola.client.error.Conflict;
+import dev.isola.client.error.DeadlineExceeded;
+import dev.isola.client.error.Forbidden;
+import dev.isola.client.error.Gone;
+import dev.isola.client.error.Internal;
+import dev.isola.client.error.InvalidRequest;
+import dev.isola.client.error.IsolaException;
+import dev.isola.client.error.LimitExceeded;
+import dev.isola.client.error.NotFound;
+import dev.isola.client.error.OutcomeUnknown;
+import dev.isola.client.error.ProviderUnavailable;
+import dev.isola.client.error.Unauthenticated;
+import dev.isola.client.error.Unsupported;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Says what a server said in the words of the command line. */
+final class RemoteFault {
+  private static final Map<String, ErrorCode> CODES =
+      Stream.of(ErrorCode.values()).collect(Collectors.toMap(ErrorCode::name, code -> code));
+
+  private RemoteFault() {}
+
+  static SandboxException of(IsolaException e) {
+    return of(e, remedy(e));
+  }
+
+  static SandboxException of(IsolaException e, String remedy) {
+    Fault fault = Fault.of(code(e), e.problem().detail(), remedy);
+    for (var entry : e.context().entrySet()) {
+      fault = fault.with(entry.getKey(), entry.getValue());
+    }
+    if (!e.requestId().isEmpty()) {
+      fault = fault.with("requestId", e.requestId());
+    }
+    return fault.exception(e);
+  }
+
+  private static String remedy(IsolaException e) {
+    return switch (e.code()) {
+      case "UNAUTHENTICATED" -> "isola login URL with a key of that server, or set ISOLA_API_KEY";
+      case "SANDBOX_NOT_FOUND", "SANDBOX_DESTROYED" -> "isola ls lists the sandboxes";
+      case "EXECUTION_NOT_FOUND" -> "isola logs ID lists what runs and what ended lately";
+      default -> e.remedy();
+    };
+  }
+
+  /** A code of a newer server is taken for one of its class. */
+  private static ErrorCode code(IsolaException e) {
+    ErrorCode known = CODES.get(e.code());
+    if (known != null) {
+      return known;
+    }
+    return switch (e) {
+      case InvalidRequest ignored -> ErrorCode.INVALID_REQUEST;
+      case Unauthenticated ignored -> ErrorCode.UNAUTHENTICATED;
+      case Forbidden ignored -> ErrorCode.FORBIDDEN;
+      case NotFound ignored -> ErrorCode.ROUTE_NOT_FOUND;
+      case Conflict ignored -> ErrorCode.CONFLICT;
+      case Gone ignored -> ErrorCode.SANDBOX_DESTROYED;
+      case LimitExceeded ignored -> ErrorCode.RESOURCE_LIMIT;
+      case Unsupported ignored -> ErrorCode.NOT_IMPLEMENTED;
+      case OutcomeUnknown ignored -> ErrorCode.OUTCOME_UNKNOWN;
+      case ProviderUnavailable ignored -> ErrorCode.PROVIDER_UNAVAILABLE;
+      case DeadlineExceeded ignored -> ErrorCode.DEADLINE_EXCEEDED;
+      case Internal ignored -> ErrorCode.INTERNAL;
+    };
+  }
+}

@@ -1,0 +1,60 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.ErrorReport;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Host;
+import dev.isola.client.Execution;
+import dev.isola.client.Exit;
+import dev.isola.client.Output;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Optional;
+
+/** Writes the output of a command on a server as it comes, and says how it ended. */
+final class RemoteOutput {
+  private RemoteOutput() {}
+
+  /**
+   * Copies output up to {@code end}, or all of it until the command has ended.
+   *
+   * @throws IOException when nobody reads ours any more
+   */
+  static void copy(Host host, Execution execution, long end) throws IOException {
+    while (execution.offset() < end) {
+      Optional<Output> next = execution.read();
+      if (next.isEmpty()) {
+        return;
+      }
+      write(host, next.get());
+    }
+  }
+
+  static void write(Host host, Output piece) throws IOException {
+    switch (piece) {
+      case Output.Data data -> {
+        OutputStream to = data.channel() == Output.Channel.STDERR ? host.err() : host.out();
+        data.writeTo(to);
+        to.flush();
+      }
+      case Output.Gap gap -> ErrorReport.line(host, gap.lost() + " bytes of output were lost");
+    }
+  }
+
+  /** Says why a command ended where its exit code alone does not, and returns that code. */
+  static int end(Host host, Exit exit) {
+    switch (exit) {
+      case Exit.TimedOut(var after) ->
+          ErrorReport.line(
+              host, "timed out after " + after.toMillis() / 1000.0 + " s; raise --timeout");
+      case Exit.OutOfMemory() ->
+          ErrorReport.line(host, "killed: out of memory; make a sandbox with more --memory");
+      case Exit.Lost(var why) ->
+          ErrorReport.line(
+              host, "the sandbox was lost: " + Cells.text(why) + "; isola ls tells more");
+      case Exit.Exited ignored -> {}
+      case Exit.Signaled ignored -> {}
+    }
+    return exit instanceof Exit.Lost ? ExitCodes.NOT_RUN : exit.shellCode();
+  }
+}

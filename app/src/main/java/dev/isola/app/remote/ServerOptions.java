@@ -1,0 +1,101 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.remote.Contexts.Context;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/**
+ * Which server a command is for: {@code --server}, then {@code --context}, then {@code ISOLA_URL},
+ * then the context of the last login. {@code ISOLA_API_KEY} is the key wherever it is set.
+ */
+final class ServerOptions {
+  private static final String LOOPBACK = "http://127.0.0.1:7777";
+
+  /** A server and a key of it. */
+  record Server(String url, String key) {
+    @Override
+    public String toString() {
+      return url;
+    }
+  }
+
+  @Option(
+      names = "--server",
+      paramLabel = "URL",
+      description = "The server. Default: $$ISOLA_URL, or that of the last isola login.")
+  @Nullable String url;
+
+  @Option(
+      names = "--context",
+      paramLabel = "NAME",
+      description = "A server of isola contexts. Default: $$ISOLA_CONTEXT, or the current one.")
+  @Nullable String context;
+
+  Server choose(Map<String, String> env) {
+    Contexts contexts = Contexts.of(env);
+    Optional<String> key = value(env, "ISOLA_API_KEY");
+    Optional<Context> named =
+        Optional.ofNullable(context)
+            .or(() -> value(env, "ISOLA_CONTEXT"))
+            .filter(ignored -> url == null)
+            .map(name -> named(contexts, name));
+    Optional<String> said =
+        Optional.ofNullable(url)
+            .or(() -> named.isPresent() ? Optional.empty() : value(env, "ISOLA_URL"));
+    if (said.isPresent()) {
+      String place = said.get().strip().replaceAll("/+$", "");
+      return new Server(
+          place, key.or(() -> keyOf(contexts, place)).orElseThrow(() -> noKey(place)));
+    }
+    Optional<Context> chosen = named.or(contexts::current);
+    if (chosen.isPresent()) {
+      return new Server(chosen.get().url(), key.orElse(chosen.get().key()));
+    }
+    return new Server(LOOPBACK, key.orElseThrow(ServerOptions::noServer));
+  }
+
+  private static Optional<String> value(Map<String, String> env, String name) {
+    return Optional.ofNullable(env.get(name)).filter(text -> !text.isEmpty());
+  }
+
+  private static Context named(Contexts contexts, String name) {
+    Context found = contexts.all().get(name);
+    if (found == null) {
+      throw new UsageException(
+          "there is no context '" + name + "'",
+          contexts.all().isEmpty()
+              ? "isola login URL makes one"
+              : "known: " + String.join(", ", contexts.all().keySet()));
+    }
+    return found;
+  }
+
+  private static Optional<String> keyOf(Contexts contexts, String url) {
+    return contexts.all().values().stream()
+        .filter(one -> one.url().equals(url))
+        .map(Context::key)
+        .findFirst();
+  }
+
+  private static SandboxException noKey(String url) {
+    return Fault.of(
+            ErrorCode.UNAUTHENTICATED,
+            "there is no key for " + url,
+            "isola login " + url + ", or set ISOLA_API_KEY")
+        .exception();
+  }
+
+  private static SandboxException noServer() {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "this needs a server, and none is known",
+            "start one with isola serve, or isola login URL")
+        .exception();
+  }
+}

@@ -1,0 +1,96 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola shell}. */
+@Command(
+    name = "shell",
+    sortOptions = false,
+    customSynopsis = "isola shell [OPTION]... ID [[--] CMD [ARG]...]",
+    description = {
+      "Open a terminal in a sandbox: bash, or sh where there is none.",
+      "Enter ~. or Ctrl-P Ctrl-Q leaves and keeps it running; --attach comes back."
+    })
+public final class ShellCommand extends RemoteCommand {
+  private static final dev.isola.client.Command SHELL =
+      dev.isola.client.Command.argv(
+          "/bin/sh", "-c", "if command -v bash >/dev/null; then exec bash; else exec sh; fi");
+
+  @Option(
+      names = {"-a", "--attach"},
+      paramLabel = "EXEC",
+      description = "Come back to a terminal; isola logs ID lists what runs.")
+  private @Nullable String attach;
+
+  @Option(
+      names = {"-u", "--user"},
+      paramLabel = "USER",
+      description = "Run as this user.")
+  private @Nullable String user;
+
+  @Option(
+      names = {"-w", "--workdir"},
+      paramLabel = "DIR",
+      description = "Where to begin. Default: the sandbox's working folder.")
+  private @Nullable String workdir;
+
+  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  private String id = "";
+
+  @Parameters(
+      index = "1..*",
+      paramLabel = "CMD",
+      arity = "0..*",
+      description = "Instead of a shell, taken literally.")
+  private List<String> words = new ArrayList<>();
+
+  public ShellCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    if (console.json()) {
+      throw new UsageException("a terminal has no JSON", "leave --json out, or use isola exec");
+    }
+    Sandbox sandbox = sandbox(isola, id);
+    List<String> rest = rest();
+    if (attach == null) {
+      return RemoteScreen.start(wiring.host(), sandbox, command(rest));
+    }
+    if (!rest.isEmpty() || user != null || workdir != null) {
+      throw new UsageException("what --attach comes back to runs already", "leave the rest out");
+    }
+    return RemoteScreen.attach(wiring.host(), sandbox, attach);
+  }
+
+  /** Behind the id options are words; the one that people write there is understood. */
+  private List<String> rest() {
+    if (words.size() == 2
+        && (words.getFirst().equals("--attach") || words.getFirst().equals("-a"))) {
+      attach = words.getLast();
+      return List.of();
+    }
+    return !words.isEmpty() && words.getFirst().equals("--")
+        ? words.subList(1, words.size())
+        : words;
+  }
+
+  private dev.isola.client.Command command(List<String> rest) {
+    dev.isola.client.Command command = rest.isEmpty() ? SHELL : dev.isola.client.Command.argv(rest);
+    if (user != null) {
+      command = command.withUser(user);
+    }
+    return workdir == null ? command : command.withCwd(workdir);
+  }
+}

@@ -1,0 +1,44 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.HelpCommand;
+import dev.isola.app.cli.Wiring;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code isola snapshot}: the commands about snapshots, and their help when none is named. */
+@Command(
+    name = "snapshot",
+    synopsisSubcommandLabel = "COMMAND",
+    description = "Take, list, compare, restore and remove snapshots of a server.")
+public final class SnapshotCommand implements Action {
+  private final Wiring wiring;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  private SnapshotCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  public static CommandLine line(Wiring wiring) {
+    return new CommandLine(new SnapshotCommand(wiring))
+        .addSubcommand(new SnapshotCreateCommand(wiring))
+        .addSubcommand(new SnapshotListCommand(wiring))
+        .addSubcommand(new SnapshotShowCommand(wiring))
+        .addSubcommand(new SnapshotDiffCommand(wiring))
+        .addSubcommand(new SnapshotRestoreCommand(wiring))
+        .addSubcommand(new SnapshotRemoveCommand(wiring))
+        .addSubcommand(new SnapshotCollectCommand(wiring));
+  }
+
+  @Override
+  public int run() {
+    if (spec == null) {
+      throw new IllegalStateException("picocli did not inject the spec");
+    }
+    return HelpCommand.show(spec.commandLine(), wiring);
+  }
+}

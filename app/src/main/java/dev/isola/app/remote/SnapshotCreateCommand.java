@@ -1,0 +1,84 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.SnapshotInfo;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola snapshot create}. */
+@Command(name = "create", description = "Take a snapshot of a sandbox and print its id.")
+final class SnapshotCreateCommand extends RemoteCommand {
+  @Parameters(paramLabel = "SANDBOX", description = "The sandbox.")
+  private String sandbox = "";
+
+  @Option(names = "--include", paramLabel = "PATTERN", description = "Take only this. Repeatable.")
+  private List<String> includes = new ArrayList<>();
+
+  @Option(names = "--exclude", paramLabel = "PATTERN", description = "Leave this out. Repeatable.")
+  private List<String> excludes = new ArrayList<>();
+
+  @Option(
+      names = "--scope",
+      paramLabel = "everything|folder",
+      description = {
+        "Everything that the sandbox wrote, or a folder.",
+        "Default: everything, unless --path, --include or --exclude is given."
+      })
+  private @Nullable String scope;
+
+  @Option(
+      names = "--path",
+      paramLabel = "FOLDER",
+      description = "With scope folder. Default: the workspace.")
+  private @Nullable String path;
+
+  @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "A word of yours. Repeatable.")
+  private List<String> tags = new ArrayList<>();
+
+  SnapshotCreateCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    Map<String, Object> options = new LinkedHashMap<>();
+    options.put("tags", Arguments.variables("--tag", tags));
+    if (scope != null) {
+      options.put("scope", scope);
+    }
+    options.put("include", includes);
+    options.put("exclude", excludes);
+    if (path != null) {
+      options.put("path", path);
+    }
+    SnapshotInfo made = isola.sandbox(sandbox).snapshot(options);
+    if (console.json()) {
+      console.print(made.document());
+    } else {
+      console.print(made.id() + "\n");
+    }
+    if (console.verbose()) {
+      console.remark(
+          made.files()
+              + " files, "
+              + Cells.size(made.bytes())
+              + ", of which "
+              + Cells.size(made.storedBytes())
+              + " were stored; commands were held for "
+              + made.document().get("heldMs")
+              + " ms");
+    }
+    return ExitCodes.OK;
+  }
+}

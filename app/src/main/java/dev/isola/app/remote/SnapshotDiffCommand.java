@@ -1,0 +1,44 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.Snapshots;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola snapshot diff}. */
+@Command(
+    name = "diff",
+    description =
+        "Show which files were added (+), changed (*) and removed (-) between two snapshots.")
+final class SnapshotDiffCommand extends RemoteCommand {
+  @Parameters(index = "0", paramLabel = "FROM", description = "The earlier snapshot.")
+  private String from = "";
+
+  @Parameters(index = "1", paramLabel = "TO", description = "The later one.")
+  private String to = "";
+
+  SnapshotDiffCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    Snapshots.Difference found = isola.snapshots().diff(from, to);
+    if (console.json()) {
+      console.print(
+          Map.of("added", found.added(), "changed", found.changed(), "removed", found.removed()));
+      return ExitCodes.OK;
+    }
+    StringBuilder text = new StringBuilder();
+    found.added().forEach(path -> text.append("+ ").append(Cells.text(path)).append('\n'));
+    found.changed().forEach(path -> text.append("* ").append(Cells.text(path)).append('\n'));
+    found.removed().forEach(path -> text.append("- ").append(Cells.text(path)).append('\n'));
+    console.print(text.toString());
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,49 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.SnapshotInfo;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola snapshot ls}. */
+@Command(name = "ls", description = "List snapshots, oldest first.")
+final class SnapshotListCommand extends RemoteCommand {
+
+  SnapshotListCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    List<SnapshotInfo> all = isola.snapshots().list();
+    if (console.json()) {
+      console.print(Map.of("snapshots", all.stream().map(SnapshotInfo::document).toList()));
+      return ExitCodes.OK;
+    }
+    if (all.isEmpty()) {
+      console.print("no snapshots; isola snapshot create SANDBOX takes one\n");
+      return ExitCodes.OK;
+    }
+    Instant now = Instant.now();
+    Table table = new Table().row("ID", "SANDBOX", "PROVIDER", "FILES", "SIZE", "STORED", "TAKEN");
+    for (SnapshotInfo one : all) {
+      table.row(
+          Cells.text(one.id()),
+          Cells.text(one.sandbox()),
+          Cells.text(one.provider()),
+          Long.toString(one.files()),
+          Cells.size(one.bytes()),
+          Cells.size(one.storedBytes()),
+          Cells.since(one.createdAt(), now) + " ago");
+    }
+    console.print(table.text());
+    return ExitCodes.OK;
+  }
+}

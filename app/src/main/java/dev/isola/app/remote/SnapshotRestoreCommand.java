@@ -1,0 +1,72 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.SandboxInfo;
+import dev.isola.client.SandboxSpec;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola snapshot restore}. */
+@Command(name = "restore", description = "Make a sandbox from a snapshot and print its id.")
+final class SnapshotRestoreCommand extends RemoteCommand {
+  @Parameters(paramLabel = "SNAPSHOT", description = "The snapshot.")
+  private String snapshot = "";
+
+  @Option(names = "--provider", paramLabel = "NAME", description = "What makes it, or auto.")
+  private @Nullable String provider;
+
+  @Option(names = "--ttl", paramLabel = "TIME", description = "How long it lives: 10m, 2h.")
+  private @Nullable String ttl;
+
+  @Option(names = "--cpu", paramLabel = "N", description = "Cores, fractions allowed.")
+  private @Nullable String cpu;
+
+  @Option(names = "--memory", paramLabel = "MB", description = "Memory in megabytes.")
+  private @Nullable String memory;
+
+  @Option(names = "--disk", paramLabel = "MB", description = "Room for files in megabytes.")
+  private @Nullable String disk;
+
+  @Option(
+      names = "--force",
+      description = "Also when the image beneath is another than the one the changes are of.")
+  private boolean force;
+
+  SnapshotRestoreCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    String image = isola.snapshots().get(snapshot).image();
+    SandboxSpec.Builder spec = SandboxSpec.builder().image(force ? image + "+force" : image);
+    if (provider != null) {
+      spec.provider(provider);
+    }
+    if (ttl != null) {
+      spec.ttl(Arguments.duration("--ttl", ttl));
+    }
+    if (cpu != null) {
+      spec.cpu(Arguments.number("--cpu", cpu));
+    }
+    if (memory != null) {
+      spec.memoryMb(Arguments.count("--memory", memory, "megabytes"));
+    }
+    if (disk != null) {
+      spec.diskMb(Arguments.count("--disk", disk, "megabytes"));
+    }
+    SandboxInfo made = isola.order(spec.build());
+    if (console.json()) {
+      console.print(made.document());
+    } else {
+      console.print(made.id() + "\n");
+    }
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,36 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.SnapshotInfo;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola snapshot show}. */
+@Command(name = "show", description = "Show all that is known of a snapshot.")
+final class SnapshotShowCommand extends RemoteCommand {
+  @Parameters(paramLabel = "SNAPSHOT", description = "The snapshot.")
+  private String snapshot = "";
+
+  SnapshotShowCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    SnapshotInfo one = isola.snapshots().get(snapshot);
+    if (console.json()) {
+      console.print(one.document());
+      return ExitCodes.OK;
+    }
+    Table table = new Table();
+    one.document()
+        .forEach((name, value) -> table.row(Cells.text(name), Cells.text(String.valueOf(value))));
+    console.print(table.text());
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,118 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Host;
+import dev.isola.app.cli.Wiring;
+import dev.isola.app.terminal.RawTerminal;
+import dev.isola.client.Isola;
+import dev.isola.client.error.IsolaException;
+import dev.isola.spi.exec.TerminalSize;
+import java.io.IOException;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code isola top}. */
+@Command(name = "top", description = "Show what running sandboxes use, until q or Ctrl-C.")
+public final class TopCommand extends RemoteCommand {
+  private static final int EVERY_SECONDS = 2;
+  private static final String OTHER_SCREEN = "\u001b[?1049h\u001b[?25l";
+  private static final String USUAL_SCREEN = "\u001b[?25h\u001b[?1049l";
+
+  @Option(names = "--once", description = "Print it once; so it is where there is no terminal.")
+  private boolean once;
+
+  public TopCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    UsageTable table = new UsageTable();
+    if (console.json()) {
+      console.print(
+          Map.of("sandboxes", table.measure(isola).stream().map(UsageTable.Row::json).toList()));
+      return ExitCodes.OK;
+    }
+    Host.Interactive interactive = wiring.host().interactive();
+    if (once || !interactive.in() || !interactive.out()) {
+      console.print(UsageTable.text(table.measure(isola)));
+      return ExitCodes.OK;
+    }
+    return live(isola, console, table);
+  }
+
+  private int live(Isola isola, Console console, UsageTable table) {
+    List<UsageTable.Row> rows = table.measure(isola); // an error is told on the usual screen
+    CountDownLatch ended = new CountDownLatch(1);
+    Thread putBack = new Thread(() -> console.print(USUAL_SCREEN), "isola-screen");
+    Runtime.getRuntime().addShutdownHook(putBack);
+    try (RawTerminal terminal = RawTerminal.open()) {
+      terminal.raw();
+      console.print(OTHER_SCREEN);
+      Thread.ofPlatform().daemon().name("isola-keys").start(() -> awaitEnd(ended));
+      String remark = "";
+      do {
+        console.print(screen(terminal.size(), rows, remark));
+        if (ended.await(EVERY_SECONDS, TimeUnit.SECONDS)) {
+          return ExitCodes.OK;
+        }
+        try {
+          rows = table.measure(isola);
+          remark = "";
+        } catch (IsolaException e) {
+          remark = Cells.text(e.problem().detail()); // it may be back soon
+        }
+      } while (true);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return ExitCodes.INTERRUPTED;
+    } finally {
+      console.print(USUAL_SCREEN);
+      try {
+        Runtime.getRuntime().removeShutdownHook(putBack);
+      } catch (IllegalStateException e) {
+        // The process is ending already.
+      }
+    }
+  }
+
+  /** Returns the whole screen, cut to its size, so that nothing scrolls. */
+  private static String screen(TerminalSize size, List<UsageTable.Row> rows, String remark) {
+    String head =
+        rows.size()
+            + " running  "
+            + LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
+            + "  q ends"
+            + (remark.isEmpty() ? "" : "  " + remark);
+    String lines =
+        (head + "\n\n" + UsageTable.text(rows))
+            .lines()
+            .limit(size.rows())
+            .map(line -> line.length() > size.columns() ? line.substring(0, size.columns()) : line)
+            .map(line -> line + "\u001b[K")
+            .collect(Collectors.joining("\r\n"));
+    return "\u001b[H" + lines + "\u001b[J";
+  }
+
+  private void awaitEnd(CountDownLatch ended) {
+    try {
+      int key = wiring.host().in().read();
+      while (key >= 0 && key != 'q' && key != 'Q' && key != 3) {
+        key = wiring.host().in().read();
+      }
+    } catch (IOException e) {
+      // No keys any more; then it ends.
+    }
+    ended.countDown();
+  }
+}

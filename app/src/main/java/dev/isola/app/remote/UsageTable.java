@@ -1,0 +1,116 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Table;
+import dev.isola.client.Isola;
+import dev.isola.client.SandboxFilter;
+import dev.isola.client.SandboxInfo;
+import dev.isola.client.Usage;
+import dev.isola.client.error.Gone;
+import dev.isola.client.error.IsolaException;
+import dev.isola.client.error.NotFound;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** What all running sandboxes use: asked for, compared with the time before, and laid out. */
+final class UsageTable {
+  /** How many sandboxes are asked at once. */
+  private static final int AT_ONCE = 16;
+
+  /**
+   * One sandbox.
+   *
+   * @param usage empty where it cannot be measured
+   */
+  record Row(SandboxInfo sandbox, Optional<Usage> usage, double cpuPercent) {
+    Map<String, Object> json() {
+      Map<String, Object> json = new LinkedHashMap<>();
+      json.put("sandbox", sandbox.id());
+      json.put("provider", sandbox.provider());
+      json.put("cpuPercent", cpuPercent);
+      json.put("usage", usage.map(Usage::document));
+      return json;
+    }
+  }
+
+  private Map<String, Usage> before = new HashMap<>();
+
+  /** Measures all of them, the busiest first. */
+  List<Row> measure(Isola isola) {
+    List<SandboxInfo> running = isola.list(SandboxFilter.ALL.state("running"));
+    List<Row> rows = new ArrayList<>();
+    Map<String, Usage> now = new HashMap<>();
+    try (ExecutorService threads =
+        Executors.newFixedThreadPool(AT_ONCE, Thread.ofVirtual().factory())) {
+      List<Future<Optional<Row>>> asked =
+          running.stream().map(one -> threads.submit(() -> row(isola, one))).toList();
+      for (Future<Optional<Row>> one : asked) {
+        Optional<Row> row = one.get();
+        row.ifPresent(rows::add);
+        row.flatMap(Row::usage).ifPresent(usage -> now.put(row.get().sandbox().id(), usage));
+      }
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof IsolaException remote) {
+        throw remote;
+      }
+      throw new IllegalStateException(e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    before = now;
+    rows.sort((a, b) -> Double.compare(b.cpuPercent(), a.cpuPercent()));
+    return rows;
+  }
+
+  private Optional<Row> row(Isola isola, SandboxInfo sandbox) {
+    try {
+      Usage usage = isola.sandbox(sandbox.id()).usage();
+      return Optional.of(new Row(sandbox, Optional.of(usage), percent(sandbox.id(), usage)));
+    } catch (NotFound | Gone e) {
+      return Optional.empty(); // it went meanwhile
+    } catch (IsolaException e) {
+      if (e.code().equals(dev.isola.client.error.Problem.SERVER_UNREACHABLE)) {
+        throw e;
+      }
+      return Optional.of(new Row(sandbox, Optional.empty(), 0));
+    }
+  }
+
+  /** Since the last time, or the first time since the sandbox's start. */
+  private double percent(String id, Usage usage) {
+    Usage last = before.get(id);
+    Duration cpu = last == null ? usage.cpu() : usage.cpu().minus(last.cpu());
+    Duration time = last == null ? usage.uptime() : usage.uptime().minus(last.uptime());
+    return time.isPositive()
+        ? Math.max(0, Math.round(1000.0 * cpu.toMillis() / time.toMillis()) / 10.0)
+        : 0;
+  }
+
+  static String text(List<Row> rows) {
+    Table table =
+        new Table().row("ID", "PROVIDER", "CPU%", "MEMORY", "PEAK", "DISK", "PROCESSES", "UP");
+    for (Row row : rows) {
+      Optional<Usage> usage = row.usage();
+      table.row(
+          row.sandbox().id(),
+          Cells.text(row.sandbox().provider()),
+          usage.isEmpty() ? "-" : String.format(Locale.ROOT, "%.1f", row.cpuPercent()),
+          usage.map(one -> Cells.size(one.memoryBytes())).orElse("-"),
+          usage.map(one -> Cells.size(one.memoryPeakBytes())).orElse("-"),
+          usage.flatMap(Usage::diskBytes).map(Cells::size).orElse("-"),
+          usage.map(one -> Long.toString(one.processes())).orElse("-"),
+          usage.map(one -> Cells.time(one.uptime())).orElse("-"));
+    }
+    return table.text();
+  }
+}

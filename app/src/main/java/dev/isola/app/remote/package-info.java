@@ -1,0 +1,5 @@
+/** Commands that ask a server. */
+@NullMarked
+package dev.isola.app.remote;
+
+import org.jspecify.annotations.NullMarked;

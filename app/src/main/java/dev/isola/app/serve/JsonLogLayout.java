@@ -1,0 +1,36 @@
+package dev.isola.app.serve;
+
+import dev.isola.app.cli.Json;
+import dev.isola.server.AccessLog;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** One JSON object a line, for programs. */
+public record JsonLogLayout() implements LogLayout {
+  @Override
+  public String sentence(Instant at, String level, String sentence) {
+    Map<String, Object> line = begun(at, level);
+    line.put("message", sentence);
+    return Json.text(line);
+  }
+
+  @Override
+  public String request(Instant at, AccessLog.Line request) {
+    Map<String, Object> line = begun(at, "request");
+    line.put("method", request.method());
+    line.put("route", request.route());
+    line.put("status", request.status());
+    line.put("ms", request.millis());
+    line.put("requestId", request.requestId());
+    line.put("key", request.key());
+    return Json.text(line);
+  }
+
+  private static Map<String, Object> begun(Instant at, String level) {
+    Map<String, Object> line = new LinkedHashMap<>();
+    line.put("at", at.toString());
+    line.put("level", level);
+    return line;
+  }
+}

@@ -1,0 +1,64 @@
+package dev.isola.app.serve;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.Keys;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code isola serve}. */
+@Command(name = "serve", description = "Serve the HTTP API, until SIGTERM or Ctrl-C.")
+public final class ServeCommand implements Action {
+  private final Wiring wiring;
+
+  @Option(
+      names = "--host",
+      paramLabel = "H",
+      description = "Where to listen. Default: 127.0.0.1; elsewhere a key is needed.")
+  private @Nullable String address;
+
+  @Option(
+      names = "--port",
+      paramLabel = "N",
+      description = "Default: 7777; 0 for any that is free.")
+  private @Nullable Integer port;
+
+  @Option(names = "--config", paramLabel = "FILE", description = "See isola config --help.")
+  private @Nullable String file;
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "A value over the file and the environment; repeatable.")
+  private List<String> values = new ArrayList<>();
+
+  public ServeCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  @Override
+  public int run() {
+    List<String> all = new ArrayList<>(values);
+    if (address != null) {
+      all.add(Keys.SERVER_HOST.name() + "=" + address);
+    }
+    if (port != null) {
+      all.add(Keys.SERVER_PORT.name() + "=" + port);
+    }
+    Config config = wiring.configSources(file, all).need();
+    InstantSource clock = InstantSource.system();
+    ServeLog log =
+        ServeLog.open(wiring.host(), clock, config.get(Keys.LOG_FORMAT), wiring.errConsole());
+    config.warnings().forEach(log::warning);
+    try (RunningServer server = RunningServer.open(wiring.host(), config, clock, log)) {
+      server.await();
+    }
+    return ExitCodes.OK;
+  }
+}

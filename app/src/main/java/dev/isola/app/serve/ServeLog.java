@@ -1,0 +1,73 @@
+package dev.isola.app.serve;
+
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.Host;
+import dev.isola.engine.api.Log;
+import dev.isola.engine.config.LogFormat;
+import dev.isola.server.AccessLog;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The log of a server, on standard error. */
+public final class ServeLog implements Log, AccessLog {
+  private final OutputStream out;
+  private final InstantSource clock;
+  private final LogLayout layout;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  public ServeLog(OutputStream out, InstantSource clock, LogLayout layout) {
+    this.out = out;
+    this.clock = clock;
+    this.layout = layout;
+  }
+
+  /**
+   * Opens the log of a server.
+   *
+   * @param console that paints for standard error
+   */
+  static ServeLog open(Host host, InstantSource clock, LogFormat format, Console console) {
+    boolean text =
+        switch (format) {
+          case AUTO -> host.interactive().err();
+          case TEXT -> true;
+          case JSON -> false;
+        };
+    return new ServeLog(
+        host.err(),
+        clock,
+        text ? new TextLogLayout(console, ZoneId.systemDefault()) : new JsonLogLayout());
+  }
+
+  @Override
+  public void info(String sentence) {
+    write(layout.sentence(clock.instant(), "info", sentence));
+  }
+
+  @Override
+  public void warning(String sentence) {
+    write(layout.sentence(clock.instant(), "warning", sentence));
+  }
+
+  @Override
+  public void write(Line request) {
+    write(layout.request(clock.instant(), request));
+  }
+
+  private void write(String line) {
+    byte[] text = (line + "\n").getBytes(StandardCharsets.UTF_8);
+    lock.lock();
+    try {
+      out.write(text);
+      out.flush();
+    } catch (IOException e) {
+      // Nobody reads the log; that is no reason to stop serving.
+    } finally {
+      lock.unlock();
+    }
+  }
+}

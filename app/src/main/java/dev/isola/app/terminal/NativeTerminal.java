@@ -1,0 +1,124 @@
+package dev.isola.app.terminal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.isola.spi.exec.TerminalSize;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+
+/**
+ * Calls the C library about a terminal; nothing in the JDK does. JLine can, but asks the terminal
+ * for its features on the way, and the answers would reach the command as keys.
+ */
+@SuppressWarnings("restricted")
+public final class NativeTerminal {
+  private static final int TCSADRAIN = 1;
+
+  /** The fourth word of a struct termios has the local modes, and this bit of it the echo. */
+  private static final long LOCAL_MODES = 3;
+
+  private static final int ECHO = 0x8;
+
+  /** Linux, the same on x86_64 and aarch64. */
+  private static final long TIOCGWINSZ = 0x5413;
+
+  /** A struct termios has 60 bytes there; more does no harm. */
+  private static final long TERMIOS_BYTES = 256;
+
+  private static final Linker LINKER = Linker.nativeLinker();
+  private static final MethodHandle TCGETATTR =
+      function("tcgetattr", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
+  private static final MethodHandle TCSETATTR =
+      function("tcsetattr", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
+  private static final MethodHandle CFMAKERAW =
+      function("cfmakeraw", FunctionDescriptor.ofVoid(ADDRESS));
+  private static final MethodHandle IOCTL =
+      function(
+          "ioctl",
+          FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS),
+          Linker.Option.firstVariadicArg(2));
+
+  private final int descriptor;
+  private final MemorySegment saved = Arena.global().allocate(TERMIOS_BYTES);
+
+  public NativeTerminal(int descriptor) {
+    this.descriptor = descriptor;
+  }
+
+  private static MethodHandle function(
+      String name, FunctionDescriptor type, Linker.Option... options) {
+    MemorySegment address = LINKER.defaultLookup().findOrThrow(name);
+    return LINKER.downcallHandle(address, type, options);
+  }
+
+  /** Notes the settings; false when the descriptor is no terminal. */
+  public boolean save() {
+    try {
+      return (int) TCGETATTR.invokeExact(descriptor, saved) == 0;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns to the settings noted, after pending output has been shown. */
+  public void restore() {
+    set(saved);
+  }
+
+  /** No echo, no lines, no signals from keys, no translation either way. */
+  void makeRaw() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment raw = arena.allocate(TERMIOS_BYTES).copyFrom(saved);
+      CFMAKERAW.invokeExact(raw);
+      set(raw);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Lines as usual, but what is typed is not shown. */
+  public void hideKeys() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment hidden = arena.allocate(TERMIOS_BYTES, Integer.BYTES).copyFrom(saved);
+      hidden.setAtIndex(JAVA_INT, LOCAL_MODES, hidden.getAtIndex(JAVA_INT, LOCAL_MODES) & ~ECHO);
+      set(hidden);
+    }
+  }
+
+  private void set(MemorySegment settings) {
+    try {
+      // A terminal that has gone away cannot be set, and need not be.
+      int ignored = (int) TCSETATTR.invokeExact(descriptor, TCSADRAIN, settings);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns the window size; empty when the terminal does not know it. */
+  public Optional<TerminalSize> size() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment window = arena.allocate(JAVA_SHORT, 4);
+      if ((int) IOCTL.invokeExact(descriptor, TIOCGWINSZ, window) != 0) {
+        return Optional.empty();
+      }
+      int rows = Short.toUnsignedInt(window.getAtIndex(JAVA_SHORT, 0));
+      int columns = Short.toUnsignedInt(window.getAtIndex(JAVA_SHORT, 1));
+      return rows == 0 || columns == 0
+          ? Optional.empty()
+          : Optional.of(new TerminalSize(columns, rows));
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  private static IllegalStateException unexpected(Throwable e) {
+    return new IllegalStateException("a call of the C library failed", e);
+  }
+}

@@ -1,0 +1,57 @@
+package dev.isola.app.terminal;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.exec.TerminalSize;
+
+/**
+ * The caller's terminal, passing every key on. Put back as it was on close, and when the process is
+ * told to end.
+ */
+public final class RawTerminal implements AutoCloseable {
+  private static final TerminalSize USUAL = new TerminalSize(80, 24);
+
+  private final NativeTerminal terminal;
+  private final Thread hook;
+
+  private RawTerminal(NativeTerminal terminal) {
+    this.terminal = terminal;
+    this.hook = new Thread(terminal::restore, "isola-terminal");
+  }
+
+  /** Opens the terminal on standard input; it stays as it is until {@link #raw()}. */
+  public static RawTerminal open() {
+    NativeTerminal terminal = new NativeTerminal(0);
+    if (!terminal.save()) {
+      throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "stdin is not a terminal", "leave --tty out")
+          .exception();
+    }
+    RawTerminal opened = new RawTerminal(terminal);
+    Runtime.getRuntime().addShutdownHook(opened.hook);
+    return opened;
+  }
+
+  public TerminalSize size() {
+    return terminal.size().orElse(USUAL);
+  }
+
+  /** Calls {@code action} whenever the window has a new size. */
+  public void onResize(Runnable action) {
+    WindowSignal.handle(action);
+  }
+
+  public void raw() {
+    terminal.makeRaw();
+  }
+
+  @Override
+  public void close() {
+    WindowSignal.handle(() -> {});
+    terminal.restore();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The process is ending already.
+    }
+  }
+}

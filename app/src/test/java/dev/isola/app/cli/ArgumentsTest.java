@@ -1,0 +1,82 @@
+package dev.isola.app.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.isola.spi.spec.Volume;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ArgumentsTest {
+  @ParameterizedTest
+  @CsvSource({
+    "30s, PT30S",
+    "5m, PT5M",
+    "1h30m, PT1H30M",
+    "500ms, PT0.5S",
+    "90, PT1M30S",
+    "1d, PT24H",
+    "1m500ms, PT1M0.5S"
+  })
+  void readsDurations(String text, Duration duration) {
+    assertThat(Arguments.duration("--timeout", text)).isEqualTo(duration);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "s",
+        "5x",
+        "-5s",
+        "1m30",
+        "1.5s",
+        "0",
+        "0s",
+        " 5s",
+        "5 s",
+        "9223372036854775807h",
+        "99999999999999999999"
+      })
+  void refusesWhatIsNoDuration(String text) {
+    assertThatExceptionOfType(UsageException.class)
+        .isThrownBy(() -> Arguments.duration("--timeout", text))
+        .withMessage("--timeout '" + text + "' is not a duration");
+  }
+
+  @Test
+  void readsMounts() {
+    assertThat(Arguments.mount("--mount", "/a:/b")).isEqualTo(Volume.bind("/a", "/b", false));
+    assertThat(Arguments.mount("--mount", "/a:/b:ro")).isEqualTo(Volume.bind("/a", "/b", true));
+    assertThat(Arguments.mount("--mount", "/a:/b:rw")).isEqualTo(Volume.bind("/a", "/b", false));
+    assertThat(Arguments.mount("--mount", "/a:1:/b")).isEqualTo(Volume.bind("/a:1", "/b", false));
+    assertThat(Arguments.mount("--mount", "a/../b:/c"))
+        .isEqualTo(Volume.bind(Path.of("b").toAbsolutePath().toString(), "/c", false));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "/a", ":/b", "/a:", "/a:ro", ":"})
+  void refusesWhatIsNoMount(String text) {
+    assertThatExceptionOfType(UsageException.class)
+        .isThrownBy(() -> Arguments.mount("--mount", text));
+  }
+
+  @Test
+  void readsVariables() {
+    assertThat(Arguments.variables("--env", List.of("A=1", "B=", "C=x=y", "A=2")))
+        .isEqualTo(Map.of("A", "2", "B", "", "C", "x=y"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "A", "=1"})
+  void refusesWhatIsNoVariable(String text) {
+    assertThatExceptionOfType(UsageException.class)
+        .isThrownBy(() -> Arguments.variables("--env", List.of(text)));
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.app.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** Columns in line, on paper of any width. */
+class TableTest {
+  private final Table table =
+      new Table().row("ok", "name", "one two three").row("no", "longer", "four");
+
+  @Test
+  void columnsAreInLine() {
+    assertThat(table.text()).isEqualTo("ok  name    one two three\nno  longer  four\n");
+  }
+
+  @Test
+  void theLastColumnIsFolded() {
+    Table wide = new Table().row("ok", "name-name", "one two three four five six");
+    assertThat(wide.text(36))
+        .isEqualTo("ok  name-name  one two three four\n               five six\n");
+    assertThat(wide.text(42)).isEqualTo("ok  name-name  one two three four five six\n");
+  }
+
+  @Test
+  void coloursTakeNoRoom() {
+    Table painted = new Table().row("\u001b[32mok\u001b[0m", "\u001b[33mone two three four five");
+    assertThat(painted.text(26))
+        .isEqualTo("\u001b[32mok\u001b[0m  \u001b[33mone two three four\n    five\n");
+  }
+
+  @Test
+  void aWordIsNotBroken() {
+    assertThat(new Table().row("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bb").text(24))
+        .isEqualTo("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nbb\n");
+  }
+
+  @Test
+  void inTooLittleRoomNothingIsFolded() {
+    assertThat(table.text(15)).isEqualTo(table.text());
+  }
+}

@@ -1,0 +1,171 @@
+package dev.isola.app.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.app.CommandLineFixture;
+import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.FakeProvider;
+import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which provider {@code isola run} takes, and what it says about it. */
+class RunSelectionTest {
+  @TempDir Path folder;
+
+  private final FakeProvider kernel = provider("kernel", Isolation.KERNEL);
+  private final FakeProvider container = provider("container", Isolation.CONTAINER);
+  private final FakeProvider daemon = provider("daemon", Isolation.CONTAINER);
+  private final FakeProvider cloud = provider("cloud", Isolation.VM);
+  private final FakeProvider plain = provider("plain", Isolation.PROCESS);
+
+  RunSelectionTest() {
+    daemon.hosting = Hosting.DAEMON;
+    cloud.hosting = Hosting.REMOTE;
+  }
+
+  private static FakeProvider provider(String name, Isolation isolation) {
+    FakeProvider provider = new FakeProvider(name);
+    provider.isolation = isolation;
+    return provider;
+  }
+
+  private CommandLineFixture isola() {
+    return new CommandLineFixture(folder.resolve("data"), plain, cloud, daemon, container, kernel);
+  }
+
+  private static void broken(FakeProvider... providers) {
+    for (FakeProvider one : providers) {
+      one.health = new Health.Unhealthy("it is broken", "mend it");
+    }
+  }
+
+  private String chosen(String... words) {
+    List<FakeProvider> all = List.of(kernel, container, daemon, cloud, plain);
+    all.forEach(one -> one.specs.clear());
+    Called called = isola().call(words);
+    List<String> used =
+        all.stream().filter(one -> !one.specs.isEmpty()).map(FakeProvider::name).toList();
+    return used.isEmpty() ? called.err() : String.join(",", used) + called.err();
+  }
+
+  @Test
+  void takesTheStrongestHealthyOneAndAsksNoneBehindIt() {
+    assertThat(chosen("run", "true")).isEqualTo("kernel");
+    assertThat(container.made).isZero();
+    broken(kernel);
+    assertThat(chosen("run", "true")).isEqualTo("container");
+    assertThat(daemon.made).isZero();
+    broken(container);
+    assertThat(chosen("run", "true")).isEqualTo("daemon");
+    assertThat(cloud.made).as("a cloud is not even asked").isZero();
+    assertThat(plain.made).isZero();
+  }
+
+  @Test
+  void neverFallsToAPlainProcessInSilence() {
+    broken(kernel, container, daemon);
+    Called refused = isola().call("run", "true");
+    assertThat(refused.code()).isEqualTo(125);
+    assertThat(refused.err())
+        .hasLineCount(1)
+        .contains("kernel: it is broken", "container: it is broken", "daemon: it is broken")
+        .contains("for container: mend it")
+        .contains("--isolation process");
+    assertThat(plain.specs).isEmpty();
+    assertThat(chosen("run", "--isolation", "process", "true")).isEqualTo("plain");
+    assertThat(chosen("run", "--provider", "plain", "true")).isEqualTo("plain");
+    assertThat(chosen("run", "--isolation", "container", "true")).contains("it is broken");
+    assertThat(chosen("run", "--set", "floor=process", "--set", "allow_process=true", "true"))
+        .isEqualTo("plain");
+  }
+
+  @Test
+  void holdsTheConfiguredFloorWhateverIsAskedFor() {
+    assertThat(chosen("run", "--set", "floor=kernel", "true")).isEqualTo("kernel");
+    broken(kernel);
+    assertThat(chosen("run", "--set", "floor=kernel", "true")).contains("the floor of this");
+    assertThat(chosen("run", "--set", "floor=kernel", "--provider", "container", "true"))
+        .isEqualTo(
+            "isola: provider container may not make this sandbox: isolation container is weaker"
+                + " than kernel, the floor of this installation; set floor: container\n");
+    assertThat(chosen("run", "--set", "floor=container", "--isolation", "process", "true"))
+        .isEqualTo("container");
+    broken(container, daemon);
+    assertThat(chosen("run", "--set", "floor=container", "--isolation", "process", "true"))
+        .contains("it is broken")
+        .doesNotContain("plain:");
+    assertThat(plain.specs).isEmpty();
+  }
+
+  @Test
+  void readsTheConfigurationOfTheServer() throws IOException {
+    Path file = folder.resolve("isola.yaml");
+    Files.writeString(
+        file,
+        """
+        provider: daemon
+        providers:
+          daemon:
+            host: unix:///elsewhere
+          kernel:
+            enabled: false
+        """);
+    CommandLineFixture isola = isola();
+    isola.env.put("ISOLA_CONFIG", file.toString());
+    assertThat(isola.call("run", "true").err()).isEmpty();
+    assertThat(daemon.specs).hasSize(1);
+    assertThat(daemon.config.get("host")).contains("unix:///elsewhere");
+    assertThat(isola.call("run", "--provider", "auto", "true").err()).isEmpty();
+    assertThat(container.specs).as("the stronger one is turned off").hasSize(1);
+    assertThat(isola.call("run", "--provider", "kernel", "true").err())
+        .contains("turned off by config");
+    isola.env.put("ISOLA_PROVIDER", "container");
+    isola.call("run", "true");
+    assertThat(container.specs).hasSize(2);
+    isola.env.put("ISOLA_FLOOR", "strong");
+    assertThat(isola.call("run", "true").err()).contains("the configuration is invalid");
+  }
+
+  @Test
+  void takesADegradedOneLastAndSaysWhy() {
+    kernel.health = new Health.Degraded("ls fails in it", "install another");
+    assertThat(chosen("run", "true")).isEqualTo("container");
+    assertThat(chosen("run", "--isolation", "kernel", "true"))
+        .isEqualTo("kernelisola: provider kernel is degraded: ls fails in it; install another\n");
+    broken(container, daemon);
+    assertThat(chosen("run", "true")).startsWith("kernelisola: provider kernel is degraded");
+  }
+
+  @Test
+  void prefersWhatEnforcesTheLimitsAskedForAndTellsWhereNoneDoes() {
+    kernel.limits = Set.of();
+    assertThat(chosen("run", "true")).isEqualTo("kernel");
+    assertThat(chosen("run", "--memory", "64", "true")).isEqualTo("container");
+    container.limits = Set.of();
+    daemon.limits = Set.of();
+    assertThat(chosen("run", "--memory", "64", "--cpu", "1", "true"))
+        .isEqualTo(
+            "kernelisola: --cpu is not enforced: kernel cannot limit cpu on this machine; see"
+                + " isola doctor\n"
+                + "isola: --memory is not enforced: kernel cannot limit memory on this machine; see"
+                + " isola doctor\n");
+    assertThat(chosen("run", "--provider", "container", "--memory", "64", "true"))
+        .startsWith("containerisola: --memory is not enforced");
+  }
+
+  @Test
+  void namesTheLevelsOfIsolation() {
+    assertThat(chosen("run", "--isolation", "strong", "true"))
+        .isEqualTo("isola: --isolation is 'strong'; use one of vm, kernel, container, process\n");
+    assertThat(chosen("run", "-v", "true"))
+        .isEqualTo("kernelisola: provider kernel (isolation: kernel)\n");
+  }
+}

@@ -1,0 +1,127 @@
+package dev.isola.app.operate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.app.CommandLineFixture;
+import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.FakeProvider;
+import dev.isola.provider.memory.MemoryProviderFactory;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code isola bench}: its arguments and its report; what it measures is not a test's business. */
+class BenchTest {
+  @TempDir Path folder;
+  private final FakeProvider fake = new FakeProvider("fake");
+
+  private Called call(String... args) {
+    return new CommandLineFixture(folder.resolve("data"), fake).call(args);
+  }
+
+  @Test
+  void wrongWordsAreNamedWithTheKnownOnes() {
+    assertThat(call("bench").err())
+        .isEqualTo(
+            "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
+                + " soak, snapshot, fork\n");
+    assertThat(call("bench", "exce").err())
+        .isEqualTo(
+            "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"
+                + " files, flood, density, api, soak, snapshot, fork\n");
+    assertThat(call("bench", "exec", "--against", "rwa").err())
+        .contains("no comparator is named 'rwa'; did you mean raw?");
+    assertThat(call("bench", "exec", "--provider", "fkae").err())
+        .contains("no provider is named 'fkae'; did you mean fake?");
+    assertThat(call("bench", "exec", "fkae").err())
+        .contains("no provider is named 'fkae'; did you mean fake?");
+    assertThat(call("bench", "fake", "exec").err()).contains("no benchmark is named 'fake'");
+    assertThat(call("bench", "density", "--count", "0").err()).contains("--count is 0");
+    for (String n : new String[] {"0", "-1", "many", "1000001"}) {
+      assertThat(call("bench", "exec", "--n", n).code()).as(n).isEqualTo(2);
+    }
+    assertThat(fake.specs).isEmpty();
+  }
+
+  /** The fake's sandbox has no /bin/true: it is measured against and found absent. */
+  @Test
+  void whoCannotTakePartIsNamedInTheReport() {
+    Called called =
+        call(
+            "bench",
+            "exec",
+            "--provider",
+            "fake",
+            "--against",
+            "processbuilder",
+            "--n",
+            "1",
+            "--json");
+    assertThat(called.code()).isZero();
+    assertThat(called.out())
+        .startsWith(
+            "{\"results\":[{\"benchmark\":\"exec\",\"subject\":\"processbuilder\","
+                + "\"concurrency\":1,\"n\":1,\"medianMs\":")
+        .contains("\"ratio\":null},")
+        .contains("\"absent\":[{\"subject\":\"fake\",\"reason\":\"failed in exec: ")
+        .contains("\"machine\":{\"cpus\":")
+        .hasLineCount(1);
+    assertThat(fake.alive).isEmpty();
+  }
+
+  @Test
+  void itIsATableOtherwise() {
+    Called called = call("bench", "exec", "--against", "processbuilder", "--n", "1");
+    assertThat(called.out())
+        .startsWith("BENCHMARK ")
+        .containsPattern("exec +processbuilder +1 ")
+        .containsOnlyOnce("NOT RUN: fake: failed in exec: ")
+        .contains("machine: cpus ");
+  }
+
+  /** Peers that do not run are named, also those that are installed without an engine. */
+  @Test
+  void peersThatAreNotThereAreNotRun() {
+    Called called =
+        call(
+            "bench",
+            "create",
+            "fake",
+            "--against",
+            "docker,docker-api",
+            "--docker-host",
+            "unix:///nowhere/docker.sock",
+            "--n",
+            "1");
+    assertThat(called.code()).isEqualTo(125);
+    assertThat(called.out())
+        .contains(
+            "NOT RUN: docker: ",
+            "NOT RUN: docker-api: nobody answers on /nowhere/docker.sock",
+            "NOT RUN: fake: failed in create: ")
+        .doesNotContain("MEDIAN");
+    assertThat(fake.alive).isEmpty();
+  }
+
+  @Test
+  void manyAtOnceAreMadeAskedAndRemoved() {
+    Called called =
+        new CommandLineFixture(folder.resolve("data"), new MemoryProviderFactory(), fake)
+            .call("bench", "density", "--count", "3", "--json");
+    assertThat(called.code()).isZero();
+    assertThat(called.out())
+        .contains("\"density\":[{\"subject\":\"memory\",\"count\":3,\"answered\":3,")
+        .contains("\"left\":[]}]")
+        .contains("{\"subject\":\"fake\",\"reason\":\"failed in density: ");
+    assertThat(fake.alive).isEmpty();
+  }
+
+  @Test
+  void creationIsTimedToTheFirstResultAndDestructionBesideIt() {
+    Called called =
+        new CommandLineFixture(folder.resolve("data"), new MemoryProviderFactory())
+            .call("bench", "create", "memory", "--against", "raw", "--n", "2");
+    assertThat(called.code()).isZero();
+    assertThat(called.out()).contains("create               memory", "destroy              memory");
+  }
+}

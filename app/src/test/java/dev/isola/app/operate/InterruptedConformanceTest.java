@@ -1,0 +1,161 @@
+package dev.isola.app.operate;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.isola.conformance.Scratch;
+import dev.isola.conformance.Trial;
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** {@code isola conformance} that is told to end: what it made goes with it. */
+class InterruptedConformanceTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final Scratch scratch = Scratch.make("isola-cut-");
+  private Optional<Process> started = Optional.empty();
+
+  @AfterEach
+  void end() {
+    started.ifPresent(Process::destroyForcibly);
+    scratch.close();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "subprocess, INT, 130",
+    "subprocess, TERM, 143",
+    "gvisor, INT, 130",
+    "gvisor, TERM, 143",
+  })
+  void leavesNothing(String name, String signal, int code) throws Exception {
+    ProviderFactory factory = healthy(name);
+    Sandboxes made = started(factory);
+    assertThat(tell(signal)).isEqualTo(code);
+    assertThat(made.left()).isEmpty();
+    assertThat(made.data()).doesNotExist();
+  }
+
+  /** The control: whoever is killed cannot tidy up, and that is seen. */
+  @Test
+  void whatAKilledOneLeavesIsSeen() throws Exception {
+    ProviderFactory factory = healthy("subprocess");
+    boolean seen = false;
+    // One that is killed between two of its sandboxes leaves nothing.
+    for (int tries = 0; tries < 10 && !seen; tries++) {
+      Sandboxes made = started(factory);
+      assertThat(tell("KILL")).isEqualTo(137);
+      seen = !made.left().isEmpty();
+      made.destroy();
+      assertThat(made.left()).isEmpty();
+    }
+    assertThat(seen).isTrue();
+  }
+
+  private static ProviderFactory healthy(String name) {
+    ProviderFactory factory =
+        ServiceLoader.load(ProviderFactory.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .filter(found -> found.name().equals(name))
+            .findFirst()
+            .orElseThrow();
+    try (Trial trial = Trial.of(factory);
+        Provider provider = trial.open()) {
+      assumeTrue(provider.health() instanceof Health.Healthy, name + " does not work here");
+    }
+    return factory;
+  }
+
+  /** Starts it, and returns when the first sandbox of a check is there. */
+  private Sandboxes started(ProviderFactory factory) throws IOException {
+    started =
+        Optional.of(
+            new ProcessBuilder(
+                    "env",
+                    "--default-signal",
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "--enable-native-access=ALL-UNNAMED",
+                    "-XX:TieredStopAtLevel=1",
+                    "-Djava.io.tmpdir=" + scratch.path(),
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    "dev.isola.app.Main",
+                    "conformance",
+                    factory.name(),
+                    "--only",
+                    "Lifecycle")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start());
+    // One that lives for as long as its maker is the health check's.
+    return await().atMost(PATIENCE).until(() -> found(factory), Optional::isPresent).orElseThrow();
+  }
+
+  private Optional<Sandboxes> found(ProviderFactory factory) {
+    try (Stream<Path> all = Files.walk(scratch.path(), 4)) {
+      for (Path record : all.filter(path -> path.endsWith("record")).toList()) {
+        Properties fields = new Properties();
+        try (InputStream in = Files.newInputStream(record)) {
+          fields.load(in);
+        }
+        if ("false".equals(fields.getProperty("shortLived")) && fields.containsKey("agentPid")) {
+          Path data = scratch.path().resolve(scratch.path().relativize(record).getName(0));
+          InstanceId instance = new InstanceId(fields.getProperty("instance"));
+          return Optional.of(new Sandboxes(factory, instance, data));
+        }
+      }
+      return Optional.empty();
+    } catch (IOException | UncheckedIOException gone) {
+      return Optional.empty(); // a sandbox that ends while we look
+    }
+  }
+
+  private int tell(String signal) throws Exception {
+    Process process = started.orElseThrow();
+    new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
+    assertThat(process.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+    return process.exitValue();
+  }
+
+  /** What a run of the kit has made. */
+  private record Sandboxes(ProviderFactory factory, InstanceId instance, Path data) {
+    List<String> left() {
+      LeakCensus census = new LeakCensus(instance, data);
+      Census nothing = new Census(List.of(), Census.take().descriptors());
+      return census.leakedSince(nothing);
+    }
+
+    void destroy() {
+      try (Provider provider =
+          factory.create(
+              ProviderConfig.EMPTY, new ProviderContext(instance, data, InstantSource.system()))) {
+        provider.inventory().forEach(seen -> provider.destroy(seen.id(), Destroy.FORCE));
+      }
+    }
+  }
+}

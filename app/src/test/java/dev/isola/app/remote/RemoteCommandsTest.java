@@ -1,0 +1,320 @@
+package dev.isola.app.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.app.CommandLineFixture;
+import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.LiveServer;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Host;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A1: the verbs of the command line against a real server. */
+@Timeout(180)
+class RemoteCommandsTest {
+  private static final Duration SOON = Duration.ofSeconds(60);
+
+  @TempDir static Path data;
+  private static LiveServer server;
+
+  @TempDir Path folder;
+  private String id;
+
+  @BeforeAll
+  static void start() {
+    server = LiveServer.start(data);
+  }
+
+  @AfterAll
+  static void end() {
+    server.close();
+  }
+
+  @BeforeEach
+  void make() {
+    Called made = isola("create", "--tag", "who=me", "--ttl", "10m", "--env", "A=b");
+    assertThat(made.err()).isEmpty();
+    assertThat(made.out()).matches("[a-z0-9]{1,32}\n");
+    id = made.out().strip();
+  }
+
+  @AfterEach
+  void destroy() {
+    assertThat(isola("rm", "--force", id).code()).isZero();
+    assertThat(isola("ls", "-q").out()).isEmpty();
+  }
+
+  private CommandLineFixture fixture() {
+    CommandLineFixture fixture = new CommandLineFixture(folder.resolve("data"));
+    fixture.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString());
+    fixture.env.put("ISOLA_URL", server.url);
+    fixture.env.put("ISOLA_API_KEY", LiveServer.KEY);
+    return fixture;
+  }
+
+  private Called isola(String... args) {
+    return fixture().call(args);
+  }
+
+  private Called exec(String... words) {
+    return isola(
+        Stream.concat(Stream.of("exec", id, "--"), Stream.of(words)).toArray(String[]::new));
+  }
+
+  @Test
+  void listsSandboxes() {
+    assertThat(isola("ls").out()).contains("ID", "STATE", id, "running", "subprocess", "who=me");
+    assertThat(isola("ls", "-q", "--tag", "who=me").out()).isEqualTo(id + "\n");
+    assertThat(isola("ls", "--tag", "who=you").out())
+        .isEqualTo("no sandboxes; isola create makes one\n");
+    assertThat(isola("ls", "--json").out()).startsWith("{\"sandboxes\":[{\"id\":\"" + id + "\"");
+    Called wrong = isola("ls", "--state", "asleep");
+    assertThat(wrong.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(wrong.err()).startsWith("isola: ").contains("state").hasLineCount(1);
+  }
+
+  @Test
+  void takesComparesRestoresAndForksSnapshots() {
+    assertThat(exec("sh", "-c", "echo one > one; echo two > two").code()).isZero();
+    String first = isola("snapshot", "create", id, "--tag", "a=b").out().strip();
+    assertThat(first).matches("s[0-9a-f]{16}");
+    assertThat(exec("sh", "-c", "echo more >> one; rm two; echo x > new; echo o > left.o").code())
+        .isZero();
+    Called json = isola("snapshot", "create", id, "--exclude", "*.o", "--json");
+    assertThat(json.out()).contains("\"heldMs\":", "\"checksum\":", "\"exclude\":[\"*.o\"]");
+    String second = json.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
+    assertThat(isola("snapshot", "ls").out()).contains(first, second, "SANDBOX", id);
+    assertThat(isola("snapshot", "show", first).out()).contains("architecture", "{a=b}");
+    assertThat(isola("snapshot", "diff", first, second).out()).isEqualTo("+ new\n* one\n- two\n");
+    Called restored = isola("snapshot", "restore", first, "--memory", "200", "--ttl", "10m");
+    assertThat(restored.err()).isEmpty();
+    String other = restored.out().strip();
+    assertThat(isola("cp", other + ":two", "-").out()).isEqualTo("two\n");
+    String[] forks = isola("fork", id, "-n", "2").out().strip().split("\n");
+    assertThat(forks).hasSize(2);
+    assertThat(isola("cp", forks[1] + ":new", "-").out()).isEqualTo("x\n");
+    Called told = isola("fork", id, "--kind", "filesystem", "--json");
+    assertThat(told.out()).contains("\"kind\":\"filesystem\"", "\"by\":\"restore\"");
+    String third = told.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
+    assertThat(isola("rm", "--force", other, forks[0], forks[1], third).code()).isZero();
+    assertThat(isola("snapshot", "rm", first, second).out())
+        .isEqualTo(first + "\n" + second + "\n");
+    assertThat(isola("snapshot", "gc").out()).contains("came back");
+    assertThat(isola("snapshot", "show", first).err()).contains("there is no snapshot " + first);
+  }
+
+  @Test
+  void saysThatMemoryCannotBeForkedAndWhatToDo() {
+    Called refused = isola("fork", id, "-n", "2", "--kind", "memory");
+    assertThat(refused.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(refused.out()).isEmpty();
+    assertThat(refused.err())
+        .startsWith("isola: the memory of sandbox " + id + " cannot be forked")
+        .contains("provider subprocess", "ask for kind filesystem");
+    Called wrong = isola("fork", id, "--kind", "soul");
+    assertThat(wrong.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(wrong.err()).contains("kind", "must be one of filesystem, memory");
+    assertThat(isola("ls", "-q").out()).isEqualTo(id + "\n");
+  }
+
+  @Test
+  void makesASandboxFromAFile() throws IOException {
+    Path spec = folder.resolve("spec.json");
+    Files.writeString(spec, "{\"tags\": {\"from\": \"file\"}, \"seedFiles\": {\"note\": \"hi\"}}");
+    String other = isola("create", "--spec", spec.toString(), "--tag", "more=1").out().strip();
+    assertThat(isola("ls", "-q", "--tag", "from=file", "--tag", "more=1").out())
+        .isEqualTo(other + "\n");
+    assertThat(isola("cp", other + ":note", "-").out()).isEqualTo("hi");
+    assertThat(isola("rm", other, "nothere").code()).isEqualTo(ExitCodes.NOT_RUN);
+    Files.writeString(spec, "nonsense");
+    assertThat(isola("create", "--spec", spec.toString()).err()).contains("not a JSON object");
+  }
+
+  @Test
+  void runsACommandAndEndsAsItDoes() {
+    Called called = exec("sh", "-c", "echo out $A; echo err >&2; exit 3");
+    assertThat(called.out()).isEqualTo("out b\n");
+    assertThat(called.err()).isEqualTo("err\n");
+    assertThat(called.code()).isEqualTo(3);
+    assertThat(isola("exec", id, "printf", "%s|", "-l", "a b").out()).isEqualTo("-l|a b|");
+    assertThat(fixture().stdin("input").call("exec", id, "cat").out()).isEqualTo("input");
+    assertThat(exec("nosuch").code()).isEqualTo(ExitCodes.NOT_FOUND);
+    Called late = isola("exec", "--timeout", "200ms", id, "sleep", "60");
+    assertThat(late.code()).isEqualTo(ExitCodes.TIMEOUT);
+    assertThat(late.err()).contains("timed out");
+  }
+
+  @Test
+  void tellsTheResultOfACommandAsJson() {
+    Called called = isola("--json", "exec", id, "sh", "-c", "echo out; kill -9 $$");
+    assertThat(called.out())
+        .contains("\"sandbox\":\"" + id + "\"", "\"exitCode\":137", "\"stdout\":\"out\\n\"")
+        .contains("\"exit\":{\"kind\":\"signaled\",\"signal\":\"SIGKILL\",\"number\":9}");
+    assertThat(called.code()).isEqualTo(137);
+  }
+
+  @Test
+  void killsTheCommandWhenNobodyReadsItsOutput() {
+    CommandLineFixture broken = fixture();
+    broken.outIsBroken = true;
+    broken.brokenOut =
+        new java.io.OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("Broken pipe");
+          }
+        };
+    assertThat(broken.call("exec", id, "yes").code()).isEqualTo(ExitCodes.OUTPUT_CLOSED);
+    assertThat(isola("logs", id).out()).contains("yes");
+    await().atMost(SOON).until(() -> !isola("logs", id).out().contains("running"));
+  }
+
+  @Test
+  void leavesACommandAndShowsItsOutputLater() {
+    String execution = isola("exec", "-d", id, "sh", "-c", "echo one; echo two >&2").out().strip();
+    Called followed = isola("logs", "-f", id, execution);
+    assertThat(followed.out()).isEqualTo("one\n");
+    assertThat(followed.err()).isEqualTo("two\n");
+    assertThat(isola("logs", id, execution).out()).isEqualTo("one\n");
+    assertThat(isola("logs", "--offset", "2", id, execution).out()).isEqualTo("e\n");
+    assertThat(isola("logs", id).out()).contains("EXEC", execution, "ended with 0", "echo one");
+    assertThat(isola("logs", id, "999").err()).contains("isola logs ID lists");
+  }
+
+  @Test
+  void copiesFilesAndTreesBothWays() throws IOException {
+    Path file = folder.resolve("file");
+    Files.writeString(file, "content");
+    assertThat(isola("cp", file.toString(), id + ":a/").code()).isZero();
+    assertThat(isola("cp", id + ":a/file", "-").out()).isEqualTo("content");
+    assertThat(fixture().stdin("typed").call("cp", "-", id + ":b").code()).isZero();
+    assertThat(isola("cp", id + ":b", folder.toString()).code()).isZero();
+    assertThat(folder.resolve("b")).hasContent("typed");
+
+    Path tree = Files.createDirectories(folder.resolve("tree/sub"));
+    Files.writeString(tree.resolve("deep"), "deep");
+    assertThat(isola("cp", folder.resolve("tree").toString(), id + ":").code()).isZero();
+    assertThat(exec("cat", "tree/sub/deep").out()).isEqualTo("deep");
+    assertThat(isola("cp", id + ":tree", folder.resolve("back").toString()).code()).isZero();
+    assertThat(folder.resolve("back/sub/deep")).hasContent("deep");
+    assertThat(isola("cp", id + ":tree", folder.resolve("back").toString()).code()).isZero();
+    assertThat(folder.resolve("back/tree/sub/deep")).hasContent("deep");
+    Called json = isola("cp", "--json", id + ":b", folder.resolve("c").toString());
+    assertThat(json.out()).endsWith("\"bytes\":5}\n");
+  }
+
+  @Test
+  void saysWhatIsWrongWithACopy() {
+    assertThat(isola("cp", "a", "b").code()).isEqualTo(ExitCodes.USAGE);
+    assertThat(isola("cp", id + ":a", id + ":b").code()).isEqualTo(ExitCodes.USAGE);
+    assertThat(isola("cp", folder.resolve("nothing").toString(), id + ":a").err())
+        .contains("there is no", "nothing");
+    Called missing = isola("cp", id + ":nothing", "-");
+    assertThat(missing.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(missing.err()).contains("no such file: nothing");
+  }
+
+  @Test
+  void showsNoProgressWhereNobodyLooks() throws IOException {
+    Path file = folder.resolve("file");
+    Files.write(file, new byte[1 << 20]);
+    CommandLineFixture quiet = fixture();
+    assertThat(quiet.call("cp", file.toString(), id + ":f").err()).isEmpty();
+    CommandLineFixture watched = fixture();
+    watched.interactive = new Host.Interactive(false, false, true);
+    assertThat(watched.call("cp", file.toString(), id + ":f").err()).contains("100%", "1.0 MB");
+    assertThat(watched.call("cp", "-q", file.toString(), id + ":f").err()).isEmpty();
+  }
+
+  @Test
+  void showsEvents() {
+    Called all = isola("events", "--after", "0", "--sandbox", id, "--count", "2");
+    assertThat(all.out().lines()).hasSize(2);
+    assertThat(all.out()).contains("spawn", "ready", id);
+    assertThat(isola("--json", "events", "--after", "0", "--sandbox", id, "--count", "1").out())
+        .startsWith("{\"number\":");
+  }
+
+  @Test
+  void showsWhatIsUsed() {
+    assertThat(isola("top").out()).contains("CPU%", id);
+    assertThat(isola("top", "--json").out())
+        .contains("\"sandbox\":\"" + id + "\"", "\"memoryBytes\"");
+  }
+
+  @Test
+  void managesKeysAndPorts() {
+    Called made = isola("keys", "create", "ci", "--scope", "read");
+    assertThat(made.out()).matches("isk_[0-9a-f]+\n");
+    assertThat(isola("keys", "ls").out()).contains("ci", "read", "never");
+    CommandLineFixture reader = fixture();
+    reader.env.put("ISOLA_API_KEY", made.out().strip());
+    assertThat(reader.call("ls", "-q").code()).isZero();
+    assertThat(reader.call("rm", id).err()).contains("scope use");
+    assertThat(isola("keys", "rm", "ci").code()).isZero();
+    assertThat(reader.call("ls").err()).contains("isola login URL");
+
+    assertThat(isola("ports", id).out()).contains("no port");
+    assertThat(isola("ports", id, "8000", "--public").code()).isZero();
+    assertThat(isola("ports", id).out()).contains("8000", "public");
+    assertThat(isola("ports", id, "--link").code()).isEqualTo(ExitCodes.USAGE);
+    assertThat(isola("ports", id, "8000", "--private", "--link", "--ttl", "1m").out())
+        .startsWith("http://8000-" + id);
+  }
+
+  @Test
+  void pausesAndResumesOrSaysWhyNot() {
+    Called paused = isola("pause", id);
+    if (paused.code() == 0) {
+      assertThat(isola("ls", "--state", "paused", "-q").out()).isEqualTo(id + "\n");
+      assertThat(isola("resume", id).code()).isZero();
+    } else {
+      assertThat(paused.err()).startsWith("isola: ");
+    }
+    assertThat(exec("echo", "awake").out()).isEqualTo("awake\n");
+  }
+
+  @Test
+  void logsInOutAndChooses() {
+    CommandLineFixture person = fixture();
+    person.env.remove("ISOLA_URL");
+    person.env.remove("ISOLA_API_KEY");
+    assertThat(person.call("ls").err()).contains("isola serve", "isola login URL");
+    assertThat(person.stdin("isk_wrong\n").call("login", server.url).code())
+        .isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(person.call("contexts").out()).startsWith("no contexts");
+    Called in = person.stdin(LiveServer.KEY + "\n").call("login", server.url, "--name", "home");
+    assertThat(in.out()).isEqualTo("logged in to " + server.url + " as context home\n");
+    assertThat(in.err()).isEmpty();
+    assertThat(person.call("ls", "-q").out()).isEqualTo(id + "\n");
+    assertThat(person.call("contexts").out()).contains("*", "home", server.url);
+    assertThat(person.call("ls", "--context", "other").code()).isEqualTo(ExitCodes.USAGE);
+    assertThat(person.call("logout").code()).isZero();
+    assertThat(person.call("ls").code()).isEqualTo(ExitCodes.NOT_RUN);
+  }
+
+  @Test
+  void tellsWhenThereIsNoServer() {
+    Called called = isola("ls", "--server", "http://127.0.0.1:1");
+    assertThat(called.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(called.err())
+        .startsWith("isola: no server answers at http://127.0.0.1:1")
+        .hasLineCount(1);
+    assertThat(isola("--json", "ls", "--server", "http://127.0.0.1:1").out())
+        .contains("\"code\":\"PROVIDER_UNAVAILABLE\"");
+    assertThat(isola("shell", id).err()).contains("needs a terminal");
+    assertThat(isola("exec", "../x", "true").code()).isEqualTo(ExitCodes.USAGE);
+  }
+}

@@ -1,0 +1,158 @@
+package dev.isola.app.remote;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.isola.client.Command;
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import dev.isola.client.SandboxSpec;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A1, X8: a server is restarted under a running shell and a followed log; no byte is missing. */
+class RemoteRestartTest {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final String KEY = "isk_0123456789abcdef0123456789abcdef";
+
+  /** Counts until the file {@code go} is there, and a hundred lines more. */
+  private static final String COUNTING =
+      "i=0; n=-1; while [ $n -ne 0 ]; do i=$((i+1)); echo line $i of many; sleep 0.01;"
+          + " if [ $n -gt 0 ]; then n=$((n-1)); elif [ -e go ]; then n=100; fi; done; echo end";
+
+  @TempDir Path folder;
+  private final List<Process> started = new ArrayList<>();
+
+  @AfterEach
+  void end() throws InterruptedException {
+    for (Process process : started) {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  private static List<String> words(String... args) {
+    List<String> java =
+        List.of(
+            "env",
+            "--default-signal",
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED",
+            "-Dslf4j.internal.verbosity=ERROR",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            "dev.isola.app.Main");
+    return Stream.concat(java.stream(), Stream.of(args)).toList();
+  }
+
+  private Process start(List<String> words, Path out, String url) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(words).redirectError(folder.resolve("err").toFile());
+    if (!url.isEmpty()) {
+      builder.redirectOutput(out.toFile());
+      builder.environment().put("ISOLA_URL", url);
+    }
+    builder.environment().put("ISOLA_API_KEY", KEY);
+    builder.environment().put("XDG_CONFIG_HOME", folder.toString());
+    Process process = builder.start();
+    started.add(process);
+    return process;
+  }
+
+  private Process serve(int port) throws IOException {
+    return start(
+        words(
+            "serve",
+            "--port",
+            Integer.toString(port),
+            "--data",
+            folder.resolve("state").toString(),
+            "--set",
+            "floor=process",
+            "--set",
+            "provider=subprocess"),
+        folder,
+        "");
+  }
+
+  private static String url(Process server) throws IOException {
+    BufferedReader out =
+        new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
+    String line = out.readLine();
+    assertThat(line).startsWith("Isola listening on ");
+    return line.substring("Isola listening on ".length());
+  }
+
+  private static void growsPast(Path file, long size) {
+    await().atMost(PATIENCE).until(() -> Files.exists(file) && Files.size(file) > size);
+  }
+
+  /** Returns what a command that counted {@code lines} lines wrote, to the byte. */
+  private static String expected(String ending, long lines) {
+    StringBuilder text = new StringBuilder();
+    for (long i = 1; i <= lines; i++) {
+      text.append("line ").append(i).append(" of many").append(ending);
+    }
+    return text.append("end").append(ending).toString();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"TERM", "KILL"})
+  void aShellAndAFollowedLogGoOn(String signal) throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script is not installed");
+    Process first = serve(0);
+    String url = url(first);
+    Path log = folder.resolve("log");
+    Path screen = folder.resolve("screen");
+    try (Isola isola = Isola.connect(url, KEY)) {
+      await().atMost(PATIENCE).ignoreExceptions().until(() -> isola.providers() != null);
+      // It ends by itself, should this test fail.
+      Sandbox sandbox = isola.create(SandboxSpec.builder().ttl(Duration.ofMinutes(10)).build());
+      String execution = sandbox.start(Command.shell(COUNTING)).id();
+      Process logs = start(words("logs", "-f", sandbox.id(), execution), log, url);
+      String line =
+          String.join(" ", words("shell", sandbox.id(), "sh", "-c", "'" + COUNTING + "'"));
+      Path remarks = folder.resolve("remarks");
+      Process shell =
+          start(List.of("script", "-qec", line + " 2>" + remarks, "/dev/null"), screen, url);
+      growsPast(log, 500);
+      growsPast(screen, 500);
+
+      new ProcessBuilder("kill", "-" + signal, Long.toString(first.pid())).start().waitFor();
+      assertThat(first.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+      long logBefore = Files.size(log);
+      long screenBefore = Files.size(screen);
+      assertThat(logs.isAlive() && shell.isAlive()).as("both wait for the server").isTrue();
+      Process second = serve(URI.create(url).getPort());
+      assertThat(url(second)).isEqualTo(url);
+      growsPast(log, logBefore);
+      growsPast(screen, screenBefore);
+
+      sandbox.files().write("go", "");
+      assertThat(logs.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+      assertThat(shell.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+      assertThat(logs.exitValue()).isZero();
+      assertThat(shell.exitValue()).as("%s", remarks).isZero();
+      String logged = Files.readString(log);
+      String shown = Files.readString(screen);
+      assertThat(logged).isEqualTo(expected("\n", logged.lines().count() - 1));
+      assertThat(shown).isEqualTo(expected("\r\n", shown.lines().count() - 1));
+      sandbox.destroy(true);
+    }
+  }
+}
