@@ -14,7 +14,7 @@ import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Request;
-import dev.isola.server.Serving;
+import dev.isola.server.context.Serving;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;

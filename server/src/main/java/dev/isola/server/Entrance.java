@@ -11,6 +11,7 @@ import dev.isola.server.e2b.envd.EnvdRoutes;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.server.preview.PreviewAccess;
 import dev.isola.server.preview.Previews;
+import dev.isola.server.route.JsonText;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;

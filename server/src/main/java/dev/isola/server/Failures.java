@@ -2,7 +2,9 @@ package dev.isola.server;
 
 import dev.isola.engine.api.Log;
 import dev.isola.server.error.ErrorStatus;
+import dev.isola.server.error.Problem;
 import dev.isola.server.limit.Turnstile;
+import dev.isola.server.route.JsonText;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

@@ -3,6 +3,8 @@ package dev.isola.server;
 import dev.isola.engine.api.Log;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
+import dev.isola.server.error.Problem;
+import dev.isola.server.route.JsonText;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

@@ -6,6 +6,7 @@ import dev.isola.server.auth.Disclosure;
 import dev.isola.server.preview.Header;
 import dev.isola.server.preview.PreviewAccess;
 import dev.isola.server.preview.PreviewExchange;
+import dev.isola.server.route.JsonText;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;

@@ -1,7 +1,8 @@
 package dev.isola.server;
 
 import dev.isola.server.auth.Face;
-import dev.isola.server.e2b.E2bError;
+import dev.isola.server.e2b.model.E2bError;
+import dev.isola.server.error.Problem;
 import dev.isola.spi.error.Fault;
 import java.util.Map;
 import java.util.Optional;

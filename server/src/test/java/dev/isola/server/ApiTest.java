@@ -3,6 +3,7 @@ package dev.isola.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.server.context.Serving;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

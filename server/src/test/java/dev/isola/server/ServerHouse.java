@@ -18,8 +18,10 @@ import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.e2b.E2bSettings;
-import dev.isola.server.e2b.Keep;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.E2b;
+import dev.isola.server.e2b.model.E2bSettings;
+import dev.isola.server.e2b.model.Keep;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.ProviderContext;
@@ -139,10 +141,7 @@ final class ServerHouse implements AutoCloseable {
         Api.routes(
             serving,
             keys,
-            new E2bSettings(
-                factory.name(),
-                NetworkMode.NONE,
-                Optional.of(new Keep(new LedgerSettings(ledger), folder.resolve("e2b")))),
+            factory.name(),
             "test",
             () -> {
               looked.incrementAndGet();
@@ -150,7 +149,15 @@ final class ServerHouse implements AutoCloseable {
                   new SetupStep("machine", "kernel", true, "6.18", ""),
                   new SetupStep("tool", "bwrap", false, "not installed", "apt install bubblewrap"));
             },
-            Images.NONE);
+            Images.NONE,
+            E2b.routes(
+                serving,
+                keys,
+                new E2bSettings(
+                    factory.name(),
+                    NetworkMode.NONE,
+                    Optional.of(new Keep(new LedgerSettings(ledger), folder.resolve("e2b")))),
+                Images.NONE));
     server =
         IsolaServer.open(
             new IsolaServer.Address("127.0.0.1", 0, idle),

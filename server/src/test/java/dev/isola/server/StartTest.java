@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.server.api.Api;
 import dev.isola.server.auth.Gate;
+import dev.isola.server.context.Serving;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

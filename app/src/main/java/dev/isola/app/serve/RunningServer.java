@@ -12,14 +12,16 @@ import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.engine.registry.Registry;
 import dev.isola.host.image.ImageStore;
 import dev.isola.server.IsolaServer;
-import dev.isola.server.Serving;
 import dev.isola.server.api.Api;
+import dev.isola.server.api.Images;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.MachineNames;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.e2b.E2bSettings;
-import dev.isola.server.e2b.Keep;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.E2b;
+import dev.isola.server.e2b.model.E2bSettings;
+import dev.isola.server.e2b.model.Keep;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Ledger;
@@ -72,6 +74,7 @@ public final class RunningServer implements AutoCloseable {
     ApiKeys keys = keys(host, config, ledger, clock, log);
     MachineNames names = MachineNames.of(config.get(Keys.SERVER_HOST));
     Serving serving = new Serving();
+    Images images = new HostImages(new ImageStore(data.path()));
     IsolaServer server =
         IsolaServer.open(
             IsolaServer.Address.of(
@@ -79,13 +82,19 @@ public final class RunningServer implements AutoCloseable {
             Api.routes(
                 serving,
                 keys,
-                new E2bSettings(
-                    config.get(Keys.PROVIDER),
-                    config.get(Keys.E2B_NETWORK),
-                    Optional.of(new Keep(new LedgerSettings(ledger), data.path().resolve("e2b")))),
+                config.get(Keys.PROVIDER),
                 VersionCommand.version(),
                 () -> SetupSteps.here(host, data),
-                new HostImages(new ImageStore(data.path()))),
+                images,
+                E2b.routes(
+                    serving,
+                    keys,
+                    new E2bSettings(
+                        config.get(Keys.PROVIDER),
+                        config.get(Keys.E2B_NETWORK),
+                        Optional.of(
+                            new Keep(new LedgerSettings(ledger), data.path().resolve("e2b")))),
+                    images)),
             new Gate(config.get(Keys.SERVER_DOMAINS), names),
             keys,
             log,

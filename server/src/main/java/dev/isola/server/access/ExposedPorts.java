@@ -1,7 +1,7 @@
 package dev.isola.server.access;
 
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.server.Serving;
+import dev.isola.server.context.Serving;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

@@ -2,9 +2,9 @@ package dev.isola.server.access;
 
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.HostAccess;
-import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.spi.SandboxId;

@@ -1,11 +1,9 @@
 package dev.isola.server.api;
 
-import dev.isola.server.Serving;
 import dev.isola.server.access.FileReadGuard;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.e2b.E2b;
-import dev.isola.server.e2b.E2bSettings;
+import dev.isola.server.context.Serving;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
@@ -24,22 +22,25 @@ public final class Api {
    */
   public static Routes routes(
       Serving serving, ApiKeys keys, String standardProvider, String version) {
-    return routes(serving, keys, E2bSettings.of(standardProvider), version, List::of, Images.NONE);
+    return routes(
+        serving, keys, standardProvider, version, List::of, Images.NONE, List.of());
   }
 
   /**
-   * @param settings whom orders go to that name no provider, and what E2B's clients do not say
+   * @param standardProvider for orders that name none
    * @param version of this Isola
    * @param machine looks at what this machine has and lacks, besides providers
    * @param images what sandboxes start from
+   * @param compatible routes of another API, under the same guards as our own
    */
   public static Routes routes(
       Serving serving,
       ApiKeys keys,
-      E2bSettings settings,
+      String standardProvider,
       String version,
       Supplier<List<SetupStep>> machine,
-      Images images) {
+      Images images,
+      List<Route> compatible) {
     ByteBudget budget = ByteBudget.ofThisProcess();
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
@@ -47,7 +48,7 @@ public final class Api {
                 new SystemRoutes(serving, table::get, version).routes(),
                 new DocsRoutes().routes(),
                 new SetupRoutes(serving, machine).routes(),
-                new SandboxRoutes(serving, settings.provider()).routes(),
+                new SandboxRoutes(serving, standardProvider).routes(),
                 new ExecRoutes(serving, budget).routes(),
                 new ExecutionRoutes(serving).routes(),
                 new FileRoutes(serving).routes(),
@@ -64,7 +65,6 @@ public final class Api {
             .flatMap(List::stream)
             .toList();
     table.set(all);
-    List<Route> compatible = E2b.routes(serving, keys, settings, images);
     HostAccessGuard guard = new HostAccessGuard(serving);
     return new Routes(
         Stream.concat(all.stream(), compatible.stream())

@@ -2,7 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.engine.api.Event;
 import dev.isola.engine.event.EventLog;
-import dev.isola.server.Serving;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;

@@ -1,7 +1,7 @@
 package dev.isola.server.api;
 
-import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;

@@ -2,10 +2,10 @@ package dev.isola.server.api;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
-import dev.isola.server.JsonText;
-import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.JsonText;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;

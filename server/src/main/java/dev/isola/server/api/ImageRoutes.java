@@ -1,7 +1,7 @@
 package dev.isola.server.api;
 
-import dev.isola.server.Problem;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.error.Problem;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;

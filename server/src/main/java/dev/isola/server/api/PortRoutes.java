@@ -1,12 +1,12 @@
 package dev.isola.server.api;
 
-import dev.isola.server.Serving;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.Exchange;

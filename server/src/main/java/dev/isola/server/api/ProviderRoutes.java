@@ -5,7 +5,7 @@ import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.api.StateCount;
 import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.server.Serving;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;

@@ -1,7 +1,7 @@
 package dev.isola.server.api;
 
-import dev.isola.server.JsonText;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.JsonText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

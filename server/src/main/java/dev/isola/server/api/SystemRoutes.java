@@ -1,6 +1,6 @@
 package dev.isola.server.api;
 
-import dev.isola.server.Serving;
+import dev.isola.server.context.Serving;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.OpenApi;

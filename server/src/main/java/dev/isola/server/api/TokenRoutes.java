@@ -1,9 +1,9 @@
 package dev.isola.server.api;
 
-import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;

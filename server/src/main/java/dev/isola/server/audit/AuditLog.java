@@ -5,8 +5,8 @@ import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import dev.isola.engine.api.Log;
-import dev.isola.server.JsonText;
 import dev.isola.server.Witness;
+import dev.isola.server.route.JsonText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,11 +1,21 @@
 package dev.isola.server.e2b;
 
-import dev.isola.server.Serving;
 import dev.isola.server.api.Images;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.control.ControlRoutes;
+import dev.isola.server.e2b.control.Described;
+import dev.isola.server.e2b.control.ListRoutes;
+import dev.isola.server.e2b.control.MeasureRoutes;
+import dev.isola.server.e2b.control.PictureRoutes;
+import dev.isola.server.e2b.create.Beginnings;
+import dev.isola.server.e2b.create.Wanted;
 import dev.isola.server.e2b.envd.EnvdRoutes;
+import dev.isola.server.e2b.model.E2bSettings;
+import dev.isola.server.e2b.template.BaseImage;
 import dev.isola.server.e2b.template.TemplateBook;
 import dev.isola.server.e2b.template.TemplateRoutes;
+import dev.isola.server.e2b.template.Templates;
 import dev.isola.server.e2b.volume.VolumeRoutes;
 import dev.isola.server.route.Route;
 import java.util.List;

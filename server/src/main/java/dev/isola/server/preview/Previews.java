@@ -1,11 +1,11 @@
 package dev.isola.server.preview;
 
-import dev.isola.server.Serving;
-import dev.isola.server.Waking;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.SandboxToken;
+import dev.isola.server.context.Serving;
+import dev.isola.server.context.Waking;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;

@@ -1,7 +1,7 @@
 package dev.isola.server.terminal;
 
-import dev.isola.server.JsonText;
 import dev.isola.server.error.ErrorStatus;
+import dev.isola.server.route.JsonText;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

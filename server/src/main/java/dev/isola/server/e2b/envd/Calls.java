@@ -1,9 +1,9 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.JsonText;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.JsonText;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;

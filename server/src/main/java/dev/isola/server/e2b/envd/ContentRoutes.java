@@ -1,10 +1,10 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.Serving;
 import dev.isola.server.api.ByteRange;
 import dev.isola.server.api.FileAnswer;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Face;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;

@@ -1,7 +1,7 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Route;
 import java.util.List;
 import java.util.stream.Stream;

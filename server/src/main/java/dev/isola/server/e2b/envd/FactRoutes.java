@@ -2,11 +2,11 @@ package dev.isola.server.e2b.envd;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;

@@ -2,7 +2,7 @@ package dev.isola.server.e2b.envd;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
-import dev.isola.server.e2b.E2bError;
+import dev.isola.server.e2b.model.E2bError;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.spi.capability.Watching;

@@ -1,8 +1,8 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.JsonText;
-import dev.isola.server.e2b.E2bError;
+import dev.isola.server.e2b.model.E2bError;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.JsonText;
 import dev.isola.spi.error.SandboxException;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;

@@ -1,7 +1,7 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.Serving;
-import dev.isola.server.Waking;
+import dev.isola.server.context.Serving;
+import dev.isola.server.context.Waking;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;

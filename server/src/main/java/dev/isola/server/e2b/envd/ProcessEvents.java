@@ -1,7 +1,7 @@
 package dev.isola.server.e2b.envd;
 
 import dev.isola.server.api.OutputFeed;
-import dev.isola.server.e2b.E2bError;
+import dev.isola.server.e2b.model.E2bError;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;

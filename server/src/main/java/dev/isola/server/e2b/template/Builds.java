@@ -2,8 +2,8 @@ package dev.isola.server.e2b.template;
 
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
-import dev.isola.server.Serving;
 import dev.isola.server.api.Images;
+import dev.isola.server.context.Serving;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;

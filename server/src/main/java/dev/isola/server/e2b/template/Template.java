@@ -1,6 +1,6 @@
 package dev.isola.server.e2b.template;
 
-import dev.isola.server.JsonText;
+import dev.isola.server.route.JsonText;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.LinkedHashMap;

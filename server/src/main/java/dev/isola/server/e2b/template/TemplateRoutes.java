@@ -1,17 +1,16 @@
 package dev.isola.server.e2b.template;
 
-import dev.isola.server.Serving;
 import dev.isola.server.api.Images;
 import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.e2b.Body;
-import dev.isola.server.e2b.E2bSettings;
-import dev.isola.server.e2b.Keep;
-import dev.isola.server.e2b.Templates;
+import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.envd.EnvdVersion;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.model.E2bSettings;
+import dev.isola.server.e2b.model.Keep;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;

@@ -5,7 +5,7 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import dev.isola.server.api.FileAnswer;
 import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.Face;
-import dev.isola.server.e2b.Body;
+import dev.isola.server.e2b.model.Body;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;

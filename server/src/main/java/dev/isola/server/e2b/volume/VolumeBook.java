@@ -1,11 +1,11 @@
 package dev.isola.server.e2b.volume;
 
 import dev.isola.engine.api.Settings;
-import dev.isola.server.JsonText;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.auth.TokenHash;
-import dev.isola.server.e2b.Body;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.route.JsonText;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

@@ -1,13 +1,13 @@
 package dev.isola.server.e2b.volume;
 
 import dev.isola.engine.api.Settings;
-import dev.isola.server.Serving;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.e2b.Beginnings;
-import dev.isola.server.e2b.Body;
-import dev.isola.server.e2b.Templates;
-import dev.isola.server.e2b.Wanted;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.create.Beginnings;
+import dev.isola.server.e2b.create.Wanted;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.template.Templates;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape;

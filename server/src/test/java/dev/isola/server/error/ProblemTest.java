@@ -1,8 +1,7 @@
-package dev.isola.server;
+package dev.isola.server.error;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

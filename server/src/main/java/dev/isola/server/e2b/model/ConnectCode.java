@@ -1,10 +1,10 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.model;
 
 import dev.isola.spi.error.ErrorCode;
 import java.util.Locale;
 
 /** The words by which the Connect protocol names errors, each with its HTTP status. */
-enum ConnectCode {
+public enum ConnectCode {
   UNKNOWN(500),
   INVALID_ARGUMENT(400),
   DEADLINE_EXCEEDED(504),
@@ -24,15 +24,15 @@ enum ConnectCode {
     this.status = status;
   }
 
-  int status() {
+  public int status() {
     return status;
   }
 
-  String word() {
+  public String word() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  static ConnectCode of(ErrorCode code) {
+  public static ConnectCode of(ErrorCode code) {
     return switch (code) {
       case INVALID_REQUEST,
           INVALID_SPEC,

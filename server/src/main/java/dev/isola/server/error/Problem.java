@@ -1,6 +1,5 @@
-package dev.isola.server;
+package dev.isola.server.error;
 
-import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -12,14 +11,14 @@ import java.util.Map;
  * An error as RFC 9457 writes it. Its status follows from the exception's code and nothing else.
  */
 public record Problem(int status, Map<String, Object> body) {
-  static final String MEDIA_TYPE = "application/problem+json";
+  public static final String MEDIA_TYPE = "application/problem+json";
 
   /** Returns what a caller is told. Of what nobody foresaw it is told nothing but where to look. */
   public static Problem of(Throwable thrown, String requestId) {
     return of(fault(thrown), requestId);
   }
 
-  static Fault fault(Throwable thrown) {
+  public static Fault fault(Throwable thrown) {
     return thrown instanceof SandboxException known
         ? known.fault()
         : Fault.of(
@@ -28,7 +27,7 @@ public record Problem(int status, Map<String, Object> body) {
             "report it with the request id; the server's log has the rest");
   }
 
-  static Problem of(Fault fault, String requestId) {
+  public static Problem of(Fault fault, String requestId) {
     Map<String, Object> body = new LinkedHashMap<>();
     body.put("type", "urn:isola:error:" + fault.code().name());
     body.put("title", title(fault.code()));

@@ -1,7 +1,5 @@
-package dev.isola.server;
+package dev.isola.server.route;
 
-import dev.isola.server.route.Query;
-import dev.isola.server.route.Route;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -47,7 +45,7 @@ public final class JsonText {
   }
 
   /** Writes a value piece by piece, and leaves the stream open. */
-  static void write(Object value, OutputStream out) throws IOException {
+  public static void write(Object value, OutputStream out) throws IOException {
     try {
       JSON.writer().without(StreamWriteFeature.AUTO_CLOSE_TARGET).writeValue(out, value);
     } catch (JacksonIOException e) {
@@ -61,7 +59,7 @@ public final class JsonText {
   }
 
   /** Reads a body and refuses it with everything that is wrong with it. */
-  static Map<String, Object> read(InputStream in, Route.Body.Json wanted, List<Violation> problems)
+  public static Map<String, Object> read(InputStream in, Route.Body.Json wanted, List<Violation> problems)
       throws IOException {
     byte[] bytes = bytes(in, LARGEST);
     Object value = bytes.length == 0 && !wanted.required() ? Map.of() : parsed(bytes);

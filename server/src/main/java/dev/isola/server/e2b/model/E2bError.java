@@ -1,4 +1,4 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.model;
 
 import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.error.ErrorCode;

@@ -1,14 +1,15 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.control;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.HostAccess;
-import dev.isola.server.Serving;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.envd.EnvdVersion;
+import dev.isola.server.e2b.model.Marks;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.spec.SandboxSpec;
@@ -20,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Sandboxes in the words of E2B's clients. */
-record Described(Serving serving, ApiKeys keys) {
+public record Described(Serving serving, ApiKeys keys) {
   /** Names who runs sandboxes; their clients want it there and do nothing with it. */
   private static final String CLIENT = "isola";
 
@@ -31,7 +32,7 @@ record Described(Serving serving, ApiKeys keys) {
   Map<String, Object> opened(Exchange exchange, SandboxView entry) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
-    json.put("templateID", template(entry));
+    json.put("templateID", Marks.template(entry));
     json.put("clientID", CLIENT);
     json.put("envdVersion", version(entry));
     Marks.of(entry, Marks.ALIAS).ifPresent(alias -> json.put("alias", alias));
@@ -56,7 +57,7 @@ record Described(Serving serving, ApiKeys keys) {
     SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
-    json.put("templateID", template(entry));
+    json.put("templateID", Marks.template(entry));
     json.put("clientID", CLIENT);
     Marks.of(entry, Marks.ALIAS).ifPresent(alias -> json.put("alias", alias));
     json.put("startedAt", entry.createdAt().toString());
@@ -97,12 +98,6 @@ record Described(Serving serving, ApiKeys keys) {
 
   static boolean isAsleep(SandboxView entry) {
     return entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED;
-  }
-
-  static String template(SandboxView entry) {
-    return Marks.of(entry, Marks.TEMPLATE)
-        .or(() -> SpecText.read(entry.spec(), entry.id()).image())
-        .orElse("host");
   }
 
   /** What the provider said of itself last; of one that never did, the least. */

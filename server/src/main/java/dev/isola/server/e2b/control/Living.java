@@ -1,7 +1,7 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.control;
 
 import dev.isola.engine.api.SandboxView;
-import dev.isola.server.Serving;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

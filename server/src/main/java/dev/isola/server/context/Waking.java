@@ -1,4 +1,4 @@
-package dev.isola.server;
+package dev.isola.server.context;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;

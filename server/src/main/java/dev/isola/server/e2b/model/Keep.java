@@ -1,4 +1,4 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.model;
 
 import dev.isola.engine.api.Settings;
 import java.nio.file.Path;

@@ -1,6 +1,5 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.template;
 
-import dev.isola.server.e2b.template.Template;
 import dev.isola.spi.exec.Command;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,14 +12,14 @@ import java.util.Set;
  * The program behind E2B's code interpreter: it listens on port 49999 of a sandbox and runs cells
  * of Python. It needs nothing in the image but {@code python3}.
  */
-final class Kernel {
-  static final Set<String> NAMES = Set.of("code-interpreter-v1", "code-interpreter");
+public final class Kernel {
+  public static final Set<String> NAMES = Set.of("code-interpreter-v1", "code-interpreter");
 
   /** An image with more libraries than base, where somebody made one. */
-  static final String IMAGE = "code-interpreter";
+  public static final String IMAGE = "code-interpreter";
 
   /** What it writes when it listens. */
-  static final String READY = "ready";
+  public static final String READY = "ready";
 
   private static final String VARIABLE = "ISOLA_KERNEL";
   private static final String START = "exec python3 -c \"$" + VARIABLE + "\"";
@@ -28,15 +27,15 @@ final class Kernel {
 
   private Kernel() {}
 
-  static Template template(String name, String image) {
+  public static Template template(String name, String image) {
     return Template.of(name, image).starting(START);
   }
 
-  static boolean isOf(Template template) {
+  public static boolean isOf(Template template) {
     return template.start().filter(START::equals).isPresent();
   }
 
-  static Command command(Command start) {
+  public static Command command(Command start) {
     return start.withEnv(VARIABLE, TEXT);
   }
 

@@ -1,10 +1,10 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.control;
 
 import dev.isola.engine.api.Event;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -21,14 +21,14 @@ import java.util.List;
 import java.util.Map;
 
 /** What sandboxes use, and what became of them. */
-record MeasureRoutes(Serving serving) {
+public record MeasureRoutes(Serving serving) {
   /** Between two looks, from which follows how busy a sandbox is. */
   private static final Duration APART = Duration.ofMillis(50);
 
   private static final int MOST_EVENTS = 1000;
   private static final int MOST_READ = 100_000;
 
-  List<Route> routes() {
+  public List<Route> routes() {
     return List.of(
         ControlRoutes.one("GET", "/metrics", "e2bMetrics", "Measures a sandbox.")
             .needs(Scope.READ)

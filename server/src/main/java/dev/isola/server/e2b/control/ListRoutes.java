@@ -1,9 +1,11 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.control;
 
 import dev.isola.engine.api.Page;
 import dev.isola.engine.api.SandboxFilter;
-import dev.isola.server.Serving;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.model.Marks;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
@@ -21,11 +23,11 @@ import java.util.List;
 import java.util.Set;
 
 /** Lists of sandboxes, newest first. */
-record ListRoutes(Serving serving, Described described) {
+public record ListRoutes(Serving serving, Described described) {
   private static final int PAGE = 100;
   static final String NEXT = "X-Next-Token";
 
-  List<Route> routes() {
+  public List<Route> routes() {
     return List.of(
         ControlRoutes.route("GET", "/sandboxes", "e2bListFirst", "Lists running sandboxes.")
             .needs(Scope.READ)

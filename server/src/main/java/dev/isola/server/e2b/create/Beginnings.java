@@ -1,10 +1,11 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.create;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.server.Serving;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.template.Kernel;
 import dev.isola.server.e2b.template.Template;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;

@@ -1,4 +1,4 @@
-package dev.isola.server;
+package dev.isola.server.context;
 
 import dev.isola.engine.Engine;
 import dev.isola.engine.health.HealthMonitor;
@@ -32,7 +32,7 @@ public final class Serving {
     this(PATIENCE);
   }
 
-  Serving(Duration patience) {
+  public Serving(Duration patience) {
     this.patience = patience;
   }
 

@@ -1,8 +1,9 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.create;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.server.e2b.model.Body;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;

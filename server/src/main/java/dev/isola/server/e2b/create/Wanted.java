@@ -1,9 +1,12 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.create;
 
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.selection.Request;
 import dev.isola.engine.selection.Wish;
 import dev.isola.server.auth.PublicPorts;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.model.E2bSettings;
+import dev.isola.server.e2b.model.Marks;
 import dev.isola.server.e2b.template.Template;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
@@ -102,12 +105,12 @@ public record Wanted(E2bSettings settings) {
    *
    * @param rules the part of the body that has them
    */
-  Network reached(Body rules, Body body) {
+  public Network reached(Body rules, Body body) {
     boolean access = body.flag("allow_internet_access").orElse(true);
     return Egress.of(rules, access).network(settings.network());
   }
 
-  static Duration seconds(Body body, String field, long usual) {
+  public static Duration seconds(Body body, String field, long usual) {
     long seconds = body.whole(field).orElse(usual);
     if (seconds < 0 || seconds > Duration.ofDays(3650).toSeconds()) {
       throw Body.wrong(field, "must be seconds from 0 to 3650 days");

@@ -1,11 +1,10 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.template;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.server.Serving;
 import dev.isola.server.api.Images;
-import dev.isola.server.e2b.template.Template;
-import dev.isola.server.e2b.template.TemplateBook;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.model.Marks;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -42,7 +41,7 @@ public record Templates(
       return Kernel.template(plain, hasImage(Kernel.IMAGE) ? Kernel.IMAGE : find(Images.BASE).id());
     }
     return serving.engine().snapshots().list().reversed().stream()
-        .filter(one -> one.id().equals(plain) || plain.equals(one.tags().get(PictureRoutes.NAME)))
+        .filter(one -> one.id().equals(plain) || plain.equals(one.tags().get(Marks.SNAPSHOT_NAME)))
         .findFirst()
         .map(this::of)
         .orElseThrow(() -> unknown(plain));
@@ -51,7 +50,7 @@ public record Templates(
   /** A snapshot has the files, and what its sandbox was made from has the rest. */
   private Template of(Snapshot snapshot) {
     Template files = Template.of(snapshot.id(), SnapshotImages.name(snapshot.id()));
-    return Optional.ofNullable(snapshot.tags().get(PictureRoutes.TEMPLATE))
+    return Optional.ofNullable(snapshot.tags().get(Marks.SNAPSHOT_TEMPLATE))
         .filter(name -> !name.equals(snapshot.id()))
         .flatMap(this::known)
         .map(one -> one.with(files))
@@ -59,8 +58,8 @@ public record Templates(
   }
 
   /** Returns what a sandbox was made from, as far as that is still known. */
-  Template of(SandboxView entry) {
-    return known(Described.template(entry)).orElseGet(() -> Template.of("", ""));
+  public Template of(SandboxView entry) {
+    return known(Marks.template(entry)).orElseGet(() -> Template.of("", ""));
   }
 
   private Optional<Template> known(String name) {

@@ -1,16 +1,20 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.control;
 
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.server.Serving;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.api.Images;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.create.Beginnings;
+import dev.isola.server.e2b.create.Wanted;
+import dev.isola.server.e2b.model.Body;
 import dev.isola.server.e2b.template.Template;
+import dev.isola.server.e2b.template.Templates;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -32,7 +36,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /** Sandboxes: made, found, kept alive, put to rest, ended. */
-record ControlRoutes(
+public record ControlRoutes(
     Serving serving,
     Templates templates,
     Wanted wanted,
@@ -52,7 +56,7 @@ record ControlRoutes(
 
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
 
-  List<Route> routes() {
+  public List<Route> routes() {
     return Stream.of(
             Stream.of(
                 route("POST", "/sandboxes", "e2bCreateFirst", "Makes a sandbox.")

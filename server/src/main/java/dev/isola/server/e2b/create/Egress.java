@@ -1,5 +1,6 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.create;
 
+import dev.isola.server.e2b.model.Body;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

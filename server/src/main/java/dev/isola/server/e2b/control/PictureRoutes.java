@@ -1,12 +1,18 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.control;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.SnapshotOrder;
-import dev.isola.server.Serving;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.create.Beginnings;
+import dev.isola.server.e2b.create.Wanted;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.model.E2bError;
+import dev.isola.server.e2b.model.Marks;
+import dev.isola.server.e2b.template.Templates;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -21,17 +27,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Snapshots and forks. They have files and no memory. */
-record PictureRoutes(
+public record PictureRoutes(
     Serving serving, Templates templates, Beginnings beginnings, Described described) {
-  /** The tag of a snapshot that has its name. */
-  static final String NAME = "e2b.name";
-
-  /** The tag of a snapshot that has the template of its sandbox. */
-  static final String TEMPLATE = "e2b.template";
-
   private static final int PAGE = 100;
 
-  List<Route> routes() {
+  public List<Route> routes() {
     return List.of(
         ControlRoutes.one("POST", "/snapshots", "e2bSnapshot", "Takes a snapshot.")
             .by(this::create),
@@ -48,8 +48,8 @@ record PictureRoutes(
   private void create(Exchange exchange) throws IOException {
     SandboxView entry = Living.of(serving, exchange);
     SandboxId id = entry.id();
-    Map<String, String> tags = new HashMap<>(Map.of(TEMPLATE, Described.template(entry)));
-    new Body(exchange.body()).text("name").ifPresent(name -> tags.put(NAME, name));
+    Map<String, String> tags = new HashMap<>(Map.of(Marks.SNAPSHOT_TEMPLATE, Marks.template(entry)));
+    new Body(exchange.body()).text("name").ifPresent(name -> tags.put(Marks.SNAPSHOT_NAME, name));
     exchange.json(
         201,
         json(
@@ -65,7 +65,7 @@ record PictureRoutes(
         "snapshotID",
         snapshot.id(),
         "names",
-        Optional.ofNullable(snapshot.tags().get(NAME)).stream().toList());
+        Optional.ofNullable(snapshot.tags().get(Marks.SNAPSHOT_NAME)).stream().toList());
   }
 
   private void list(Exchange exchange) throws IOException {
@@ -76,7 +76,7 @@ record PictureRoutes(
     List<Snapshot> found =
         serving.engine().snapshots().list().reversed().stream()
             .filter(one -> sandbox.isEmpty() || one.sandbox().equals(sandbox.get()))
-            .filter(one -> name.isEmpty() || name.get().equals(one.tags().get(NAME)))
+            .filter(one -> name.isEmpty() || name.get().equals(one.tags().get(Marks.SNAPSHOT_NAME)))
             .toList();
     int to = Math.min(found.size(), from + limit);
     if (to < found.size()) {

@@ -1,4 +1,4 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.template;
 
 import dev.isola.server.api.Images;
 import dev.isola.server.limit.Turnstile;

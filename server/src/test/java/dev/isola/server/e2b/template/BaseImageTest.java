@@ -1,4 +1,4 @@
-package dev.isola.server.e2b;
+package dev.isola.server.e2b.template;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;

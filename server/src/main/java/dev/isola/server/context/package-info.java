@@ -1,0 +1,5 @@
+/** The engine as routes reach it, and the sandboxes that requests are for. */
+@NullMarked
+package dev.isola.server.context;
+
+import org.jspecify.annotations.NullMarked;
