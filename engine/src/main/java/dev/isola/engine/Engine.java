@@ -68,7 +68,6 @@ import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -110,7 +109,7 @@ public final class Engine implements AutoCloseable {
   private final OpenedStore store;
   private final Secrets secrets;
   private final Snapshots snapshots;
-  private final List<Thread> loops = new ArrayList<>();
+  private final Schedule schedule;
   private volatile boolean closing;
 
   private Engine(
@@ -123,6 +122,7 @@ public final class Engine implements AutoCloseable {
     this.ledger = ledger;
     this.clock = clock;
     this.log = log;
+    this.schedule = new Schedule(log);
     this.shutdown = config.get(Keys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
     this.readiness =
@@ -204,50 +204,22 @@ public final class Engine implements AutoCloseable {
       Log log) {
     Engine engine = new Engine(config, ledger, registry, health, clock, log);
     engine.reconciler.reconcile();
-    engine.every(config.get(Keys.EXPIRY_INTERVAL), "expiry", engine.expiry::sweep);
-    engine.every(config.get(Keys.RECONCILE_INTERVAL), "reconcile", engine.reconciler::reconcile);
-    engine.every(config.get(Keys.EXPIRY_INTERVAL), "lost", engine.reconciler::reconcileWhatEnded);
-    engine.every(config.get(Keys.RECONCILE_INTERVAL), "pool", engine.pool::refill);
-    engine.every(config.get(Keys.USAGE_INTERVAL), "usage", engine.usage::look);
+    Schedule schedule = engine.schedule;
+    schedule.every(config.get(Keys.EXPIRY_INTERVAL), "expiry", engine.expiry::sweep);
+    schedule.every(config.get(Keys.RECONCILE_INTERVAL), "reconcile", engine.reconciler::reconcile);
+    schedule.every(config.get(Keys.EXPIRY_INTERVAL), "lost", engine.reconciler::reconcileWhatEnded);
+    schedule.every(config.get(Keys.RECONCILE_INTERVAL), "pool", engine.pool::refill);
+    schedule.every(config.get(Keys.USAGE_INTERVAL), "usage", engine.usage::look);
     Duration kept = config.get(Keys.RETENTION);
     Retention retention = new Retention(ledger, engine.secrets, kept, clock);
-    engine.every(kept.compareTo(HOUR) < 0 ? kept : HOUR, "retention", retention::purge);
-    Thread.ofVirtual()
-        .name("isola-retention-first")
-        .start(() -> engine.attempt("retention", retention::purge));
-    engine.every(
+    schedule.every(kept.compareTo(HOUR) < 0 ? kept : HOUR, "retention", retention::purge);
+    schedule.once("retention", retention::purge);
+    schedule.every(
         EXECUTIONS_INTERVAL,
         "executions",
         () -> engine.measured.executions().sweep(engine.living.all(), log));
-    Thread.ofVirtual().name("isola-pool-fill").start(engine.pool::refill);
+    schedule.once("pool", engine.pool::refill);
     return engine;
-  }
-
-  private void every(Duration pause, String name, Runnable work) {
-    loops.add(
-        Thread.ofVirtual()
-            .name("isola-" + name)
-            .start(
-                () -> {
-                  try {
-                    while (true) {
-                      Thread.sleep(pause);
-                      attempt(name, work);
-                    }
-                  } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt(); // the engine closes
-                  }
-                }));
-  }
-
-  private void attempt(String name, Runnable work) {
-    try {
-      work.run();
-    } catch (SandboxException e) {
-      log.warning(name + " was not done: " + e.fault().what());
-    } catch (RuntimeException | Error e) {
-      log.warning(name + " was not done, and is tried again: " + e); // a loop never ends by it
-    }
   }
 
   /**
@@ -512,7 +484,7 @@ public final class Engine implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    loops.forEach(Thread::interrupt);
+    schedule.close();
     pool.close();
     if (shutdown == Shutdown.DRAIN) {
       drain();
@@ -528,7 +500,7 @@ public final class Engine implements AutoCloseable {
     do {
       Page page = list(filter, cursor, Page.MAX_LIMIT);
       for (SandboxView entry : page.entries()) {
-        attempt(
+        schedule.attempt(
             "ending sandbox " + entry.id(),
             () -> ender.end(entry.id(), Destroy.FORCE, "the server was shut down"));
       }
