@@ -3,6 +3,7 @@ package dev.isola.store;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.spec.WhenOver;
 import java.sql.SQLException;
 import java.time.DateTimeException;
 import java.util.List;
@@ -33,6 +34,8 @@ final class EntryRow {
           "cause",
           "attempts",
           "labels",
+          "when_idle",
+          "when_expired",
           "suspended",
           "suspended_idle_timeout",
           "suspended_snapshot",
@@ -67,6 +70,8 @@ final class EntryRow {
       entry.cause(),
       attempts(entry.attempts()),
       labels(entry.labels()),
+      entry.whenIdle(),
+      entry.whenExpired(),
       entry.suspension().map(Suspension::reason),
       entry.suspension().flatMap(Suspension::idleTimeout),
       entry.suspension().flatMap(Suspension::snapshot),
@@ -115,6 +120,8 @@ final class EntryRow {
         row.optionalText("cause"),
         attempts(row.text("attempts")),
         labels(row.text("labels")),
+        WhenOver.valueOf(row.text("when_idle")),
+        WhenOver.valueOf(row.text("when_expired")),
         suspension(row),
         row.optionalText("base_image"),
         Optional.empty());
@@ -142,6 +149,8 @@ final class EntryRow {
         Optional.of(reason),
         List.of(),
         Map.of(),
+        WhenOver.DESTROY,
+        WhenOver.DESTROY,
         Optional.empty(),
         Optional.empty(),
         Optional.of(reason));

@@ -20,7 +20,8 @@ record Migrations(List<Migration> steps) {
                 "0001-sandboxes.sql",
                 "0002-events.sql",
                 "0003-keys-and-settings.sql",
-                "0004-engine-state.sql")
+                "0004-engine-state.sql",
+                "0005-expiry-actions.sql")
             .map(Migration::resource)
             .toList());
   }

@@ -3,6 +3,7 @@ package dev.isola.store;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.spec.WhenOver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,8 +28,10 @@ import org.jspecify.annotations.Nullable;
  * @param pooled whether it is in the pool, unclaimed
  * @param cause why it failed or was destroyed
  * @param attempts providers that were tried before
- * @param labels the caller's own, for filters, and those of the server, which begin with {@code
- *     isola.}
+ * @param labels the client's tags, for filters, and labels of the HTTP API, which begin with {@code
+ *     isola.}; the engine keeps no state in them
+ * @param whenIdle what becomes of it when its idle timeout is over
+ * @param whenExpired what becomes of it when its time is up
  * @param suspension there while it is suspended
  * @param baseImage for a sandbox made from a snapshot: the image that the snapshot was taken on,
  *     empty text when that was none
@@ -53,6 +56,8 @@ public record SandboxEntry(
     Optional<String> cause,
     List<Attempt> attempts,
     Map<String, String> labels,
+    WhenOver whenIdle,
+    WhenOver whenExpired,
     Optional<Suspension> suspension,
     Optional<String> baseImage,
     Optional<String> damage) {
@@ -143,6 +148,8 @@ public record SandboxEntry(
     private @Nullable String cause;
     private final List<Attempt> attempts = new ArrayList<>();
     private final Map<String, String> labels = new TreeMap<>();
+    private WhenOver whenIdle = WhenOver.DESTROY;
+    private WhenOver whenExpired = WhenOver.DESTROY;
     private @Nullable Suspension suspension;
     private @Nullable String baseImage;
     private @Nullable String damage;
@@ -183,6 +190,8 @@ public record SandboxEntry(
       cause = entry.cause.orElse(null);
       attempts.addAll(entry.attempts);
       labels.putAll(entry.labels);
+      whenIdle = entry.whenIdle;
+      whenExpired = entry.whenExpired;
       suspension = entry.suspension.orElse(null);
       baseImage = entry.baseImage.orElse(null);
       damage = entry.damage.orElse(null);
@@ -251,6 +260,16 @@ public record SandboxEntry(
       return this;
     }
 
+    public Builder whenIdle(WhenOver action) {
+      whenIdle = action;
+      return this;
+    }
+
+    public Builder whenExpired(WhenOver action) {
+      whenExpired = action;
+      return this;
+    }
+
     public Builder suspension(@Nullable Suspension how) {
       suspension = how;
       return this;
@@ -299,6 +318,8 @@ public record SandboxEntry(
           Optional.ofNullable(cause),
           attempts,
           labels,
+          whenIdle,
+          whenExpired,
           Optional.ofNullable(suspension),
           Optional.ofNullable(baseImage),
           Optional.ofNullable(damage));

@@ -1,11 +1,13 @@
 package dev.isola.store;
 
+import static java.util.Locale.ROOT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.WhenOver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -191,6 +193,89 @@ abstract class MigrationsContract extends LedgerContract {
                 assertThat(entry.baseImage()).isEmpty();
                 assertThat(entry.labels()).isEmpty();
                 assertThat(entry.damage()).isEmpty();
+              });
+    }
+    database.remove(older);
+  }
+
+  /** Returns the document of a spec as Isola stored it before step 5, with sorted keys. */
+  private static String document(String env, String actions) {
+    return "{\"apiVersion\":\"v2\",\"autoResume\":false,\"env\":{"
+        + env
+        + "},\"id\":\"old\",\"tags\":{"
+        + env
+        + "},\"volumes\":[]"
+        + actions
+        + ",\"workspaceMount\":\"/workspace\"}";
+  }
+
+  private static String actions(String expired, String idle) {
+    return ",\"whenExpired\":\"" + expired + "\",\"whenIdle\":\"" + idle + "\"";
+  }
+
+  @Test
+  void expiryActionsMoveFromTheSpecToColumns() {
+    LedgerConfig older = database.fresh();
+    List<WhenOver> all = List.of(WhenOver.values());
+    try (SqlLedger before = Ledgers.open(older, upTo(4))) {
+      for (WhenOver expired : all) {
+        for (WhenOver idle : all) {
+          String spec =
+              document(
+                  "", actions(expired.name().toLowerCase(ROOT), idle.name().toLowerCase(ROOT)));
+          insert(before, name(expired, idle), SandboxState.RUNNING, Map.of(), spec);
+        }
+      }
+      insert(
+          before,
+          "idleonly",
+          SandboxState.RUNNING,
+          Map.of(),
+          document("", ",\"whenIdle\":\"stop\""));
+    }
+    try (Ledger now = Ledgers.open(older)) {
+      for (WhenOver expired : all) {
+        for (WhenOver idle : all) {
+          SandboxEntry entry = now.sandboxes().find(id(name(expired, idle))).orElseThrow();
+          assertThat(entry.whenExpired()).isEqualTo(expired);
+          assertThat(entry.whenIdle()).isEqualTo(idle);
+        }
+      }
+      assertThat(now.sandboxes().find(id("idleonly")).orElseThrow().whenIdle())
+          .isEqualTo(WhenOver.STOP);
+    }
+    database.remove(older);
+  }
+
+  private static String name(WhenOver expired, WhenOver idle) {
+    return (expired.name() + idle.name()).toLowerCase(ROOT);
+  }
+
+  @Test
+  void textOfAClientDoesNotBecomeAnExpiryAction() {
+    LedgerConfig older = database.fresh();
+    List<String> specs =
+        List.of(
+            document(
+                "\"a\":\"1\",\"whenExpired\":\"pause\",\"whenIdle\":\"pause\",\"z\":\"1\"",
+                actions("destroy", "destroy")),
+            document(
+                "\"a\":\"],\\\"whenExpired\\\":\\\"pause\\\",\\\"whenIdle\\\":\\\"pause\\\",\"",
+                actions("destroy", "destroy")),
+            "no document at all",
+            "{}");
+    try (SqlLedger before = Ledgers.open(older, upTo(4))) {
+      for (int i = 0; i < specs.size(); i++) {
+        insert(before, "p" + i, SandboxState.RUNNING, Map.of(), specs.get(i));
+      }
+    }
+    try (Ledger now = Ledgers.open(older)) {
+      assertThat(now.sandboxes().list(SandboxFilter.ALL, "", 100).entries())
+          .hasSize(specs.size())
+          .allSatisfy(
+              entry -> {
+                assertThat(entry.whenExpired()).isEqualTo(WhenOver.DESTROY);
+                assertThat(entry.whenIdle()).isEqualTo(WhenOver.DESTROY);
               });
     }
     database.remove(older);

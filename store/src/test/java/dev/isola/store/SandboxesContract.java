@@ -10,6 +10,7 @@ import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.NotFound;
+import dev.isola.spi.spec.WhenOver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -42,6 +43,12 @@ abstract class SandboxesContract extends LedgerContract {
         .attempt(new Attempt("gvisor", "", NOW.plusNanos(1_999)))
         .label("team", "a=b\tc")
         .label("", "")
+        .whenIdle(WhenOver.PAUSE)
+        .whenExpired(WhenOver.SNAPSHOT)
+        .suspension(
+            new Suspension(
+                Suspension.Reason.IDLE, Optional.of(Duration.ofSeconds(5)), Optional.of("s1")))
+        .baseImage("base")
         .build();
   }
 

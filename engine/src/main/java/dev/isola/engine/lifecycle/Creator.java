@@ -215,6 +215,8 @@ public final class Creator {
             .labels(order.labels())
             .expiresAt(order.expiresAt(now).orElse(null))
             .idleTimeout(order.idleTimeout().orElse(null))
+            .whenIdle(spec.whenIdle())
+            .whenExpired(spec.whenExpired())
             .pooled(pooled);
     if (choosing.images().needed(spec)) {
       // Written down because it is true longer than the snapshot may be there.
