@@ -20,17 +20,17 @@ import dev.isola.engine.lifecycle.Creator;
 import dev.isola.engine.lifecycle.Deadlines;
 import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Expiry;
-import dev.isola.engine.lifecycle.Hibernation;
-import dev.isola.engine.lifecycle.Keeping;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.Quarantine;
 import dev.isola.engine.lifecycle.ReservedTags;
-import dev.isola.engine.lifecycle.Rest;
-import dev.isola.engine.lifecycle.Resting;
 import dev.isola.engine.lifecycle.Retention;
 import dev.isola.engine.lifecycle.Secrets;
+import dev.isola.engine.lifecycle.SnapshotSuspension;
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.Suspender;
+import dev.isola.engine.lifecycle.SuspensionState;
+import dev.isola.engine.lifecycle.SuspensionStorage;
 import dev.isola.engine.lifecycle.Uses;
 import dev.isola.engine.metrics.Deed;
 import dev.isola.engine.metrics.Levels;
@@ -50,7 +50,7 @@ import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.OpenedStore;
 import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotKeeping;
+import dev.isola.engine.snapshot.SnapshotSuspensionStorage;
 import dev.isola.engine.snapshot.Snapshots;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.usage.UsageWatch;
@@ -89,8 +89,8 @@ public final class Engine implements AutoCloseable {
   private final Living living;
   private final Ender ender;
   private final Creator creator;
-  private final Hibernation hibernation;
-  private final Resting resting;
+  private final SnapshotSuspension snapshotSuspension;
+  private final Suspender suspender;
   private final Expiry expiry;
   private final Reconciler reconciler;
   private final WarmPool pool;
@@ -147,8 +147,9 @@ public final class Engine implements AutoCloseable {
     snapshots = new Snapshots(store, book, living, events, measured, clock, log);
     SnapshotImages images = new SnapshotImages(store, measured);
     secrets = new Secrets(ledger, config.get(Keys.DATA));
-    Keeping keeping = new SnapshotKeeping(snapshots, images, registry, secrets, log);
-    ender = new Ender(book, registry, living, keeping, secrets, log);
+    SuspensionStorage suspensions =
+        new SnapshotSuspensionStorage(snapshots, images, registry, secrets, log);
+    ender = new Ender(book, registry, living, suspensions, secrets, log);
     creator =
         new Creator(
             new Choosing(
@@ -161,9 +162,10 @@ public final class Engine implements AutoCloseable {
             events,
             secrets,
             clock);
-    hibernation = new Hibernation(book, living, registry, admission, keeping, clock, log);
-    resting = new Resting(book, living, hibernation, clock, log);
-    expiry = new Expiry(ledger, book, ender, resting, uses, quarantine, clock, log);
+    snapshotSuspension =
+        new SnapshotSuspension(book, living, registry, admission, suspensions, clock, log);
+    suspender = new Suspender(book, living, snapshotSuspension, clock, log);
+    expiry = new Expiry(ledger, book, ender, suspender, uses, quarantine, clock, log);
     reconciler =
         new Reconciler(
             ledger,
@@ -171,7 +173,7 @@ public final class Engine implements AutoCloseable {
             book,
             ender,
             living,
-            hibernation,
+            snapshotSuspension,
             new SandboxLeases(config.get(Keys.DATA)),
             quarantine,
             log);
@@ -285,7 +287,7 @@ public final class Engine implements AutoCloseable {
 
   private Living.Held found(SandboxId id) {
     SandboxEntry entry = book.need(id);
-    if (Rest.wakes(entry)
+    if (SuspensionState.resumesOnRequest(entry)
         && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
       entry = wake(id);
     }
@@ -339,7 +341,8 @@ public final class Engine implements AutoCloseable {
         providerOf(id),
         () -> {
           SandboxEntry before = book.need(id);
-          if (Rest.is(before) && hibernation.wake(id).state() == SandboxState.RUNNING) {
+          if (SuspensionState.isSuspended(before)
+              && snapshotSuspension.resume(id).state() == SandboxState.RUNNING) {
             living.woken(id);
             return book.need(id);
           }
@@ -352,9 +355,11 @@ public final class Engine implements AutoCloseable {
               book.change(
                   id,
                   current ->
-                      current.state() == SandboxState.RUNNING ? current : resting.running(current));
+                      current.state() == SandboxState.RUNNING
+                          ? current
+                          : suspender.running(current));
           Failpoint.RESUME_WRITTEN.reach();
-          resting.tell(before, resumed, living.of(resumed));
+          suspender.tell(before, resumed, living.of(resumed));
           return resumed;
         });
   }

@@ -21,16 +21,21 @@ public final class Ender {
   private final Book book;
   private final Registry registry;
   private final Living living;
-  private final Keeping keeping;
+  private final SuspensionStorage suspensions;
   private final Secrets secrets;
   private final Log log;
 
   public Ender(
-      Book book, Registry registry, Living living, Keeping keeping, Secrets secrets, Log log) {
+      Book book,
+      Registry registry,
+      Living living,
+      SuspensionStorage suspensions,
+      Secrets secrets,
+      Log log) {
     this.book = book;
     this.registry = registry;
     this.living = living;
-    this.keeping = keeping;
+    this.suspensions = suspensions;
     this.secrets = secrets;
     this.log = log;
   }
@@ -71,7 +76,7 @@ public final class Ender {
     Failpoint.END_DESTROYED.reach();
     living.drop(id);
     Failpoint.END_DROPPED.reach();
-    Rest.keptAs(terminating).ifPresent(keeping::forget);
+    SuspensionState.snapshot(terminating).ifPresent(suspensions::delete);
     book.change(
         id,
         current ->

@@ -9,6 +9,7 @@ import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Sandboxes;
+import dev.isola.store.Suspension;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
@@ -20,8 +21,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Takes down sandboxes whose time is up or that were idle too long, or lets those rest. Who renews
- * one at the same moment and who takes it down both write its entry, and only one of them can.
+ * Destroys or suspends sandboxes whose time is up or that were idle too long, as {@link ExpiryPlan}
+ * says. A renewal at the same moment and this both write the entry, and only one of them can.
  */
 public final class Expiry {
   private static final int AT_ONCE = 100;
@@ -30,7 +31,7 @@ public final class Expiry {
   private final Ledger ledger;
   private final Book book;
   private final Ender ender;
-  private final Resting resting;
+  private final Suspender suspender;
   private final Uses uses;
   private final Quarantine quarantine;
   private final InstantSource clock;
@@ -41,7 +42,7 @@ public final class Expiry {
       Ledger ledger,
       Book book,
       Ender ender,
-      Resting resting,
+      Suspender suspender,
       Uses uses,
       Quarantine quarantine,
       InstantSource clock,
@@ -49,7 +50,7 @@ public final class Expiry {
     this.ledger = ledger;
     this.book = book;
     this.ender = ender;
-    this.resting = resting;
+    this.suspender = suspender;
     this.uses = uses;
     this.quarantine = quarantine;
     this.clock = clock;
@@ -61,46 +62,77 @@ public final class Expiry {
     used.put(id, clock.instant());
   }
 
-  /** Takes down what is due now; returns how many. */
+  /** Does what is due now; returns how many sandboxes were destroyed. */
   public int sweep() {
     flush();
-    Instant now = clock.instant();
     // Those in quarantine stay due, and must not keep the others from being found.
     int most = Math.min(Sandboxes.MAX_LIMIT, AT_ONCE + quarantine.size());
+    Instant now = clock.instant();
     List<SandboxEntry> due =
         ledger.sandboxes().expired(now, most).stream()
             .filter(entry -> !quarantine.holds(entry))
             .toList();
-    return due.isEmpty() ? 0 : end(due, now);
+    List<ExpiryStep> steps = ExpiryPlan.plan(due, now, uses.open());
+    return steps.isEmpty() ? 0 : take(steps);
   }
 
-  /** Several at a time: a provider that hangs does not keep those of others alive. */
-  private int end(List<SandboxEntry> due, Instant now) {
-    AtomicInteger ended = new AtomicInteger();
+  /** Several at a time: a provider that hangs does not keep the sandboxes of others alive. */
+  private int take(List<ExpiryStep> steps) {
+    AtomicInteger destroyed = new AtomicInteger();
     try (ExecutorService workers =
         Executors.newFixedThreadPool(
-            Math.min(TOGETHER, due.size()),
+            Math.min(TOGETHER, steps.size()),
             Thread.ofVirtual().name("isola-expiry-", 0).factory())) {
-      for (SandboxEntry entry : due) {
+      for (ExpiryStep step : steps) {
         workers.execute(
             () -> {
-              if (attempt(entry, now)) {
-                ended.incrementAndGet();
+              if (attempt(step)) {
+                destroyed.incrementAndGet();
               }
             });
       }
     }
-    return ended.get();
+    return destroyed.get();
   }
 
-  /** What goes wrong with one sandbox does not keep the others alive. */
-  private boolean attempt(SandboxEntry entry, Instant now) {
+  /** A failure with one sandbox does not keep the others alive. */
+  private boolean attempt(ExpiryStep step) {
     try {
-      return end(entry, now);
+      Failpoint.EXPIRY_FOUND.reach();
+      return take(isUsedSince(step) ? new ExpiryStep.Touch(step.entry(), step.reason()) : step);
     } catch (RuntimeException e) {
-      log.warning("sandbox " + entry.id() + " is due and was not taken down: " + e);
+      log.warning("sandbox " + step.id() + " is due and was not taken down: " + e);
       return false;
     }
+  }
+
+  /** Tells whether a client used an idle sandbox since the plan was made. */
+  private boolean isUsedSince(ExpiryStep step) {
+    return step.reason() == Suspension.Reason.IDLE
+        && (used.containsKey(step.id()) || uses.open().contains(step.id()));
+  }
+
+  /** Returns whether the sandbox was destroyed. */
+  private boolean take(ExpiryStep step) {
+    return switch (step) {
+      case ExpiryStep.Touch touch -> {
+        used(touch.id());
+        yield false;
+      }
+      case ExpiryStep.MarkSuspended(SandboxEntry entry, Suspension.Reason reason) -> {
+        book.write(entry, SuspensionState.suspended(entry, reason));
+        yield false;
+      }
+      case ExpiryStep.Suspend suspend -> !suspender.suspend(suspend) && destroy(suspend);
+      case ExpiryStep.Destroy destroy -> destroy(destroy);
+    };
+  }
+
+  private boolean destroy(ExpiryStep step) {
+    return book.write(
+            step.entry(), book.moved(step.entry(), SandboxState.TERMINATING, step.cause()))
+        .map(this::finish)
+        .orElse(false);
   }
 
   private void flush() {
@@ -110,22 +142,6 @@ public final class Expiry {
       Failpoint.EXPIRY_NOTED.reach();
       noted.forEach(used::remove); // only what has not been noted anew
     }
-  }
-
-  private boolean end(SandboxEntry entry, Instant now) {
-    Failpoint.EXPIRY_FOUND.reach();
-    boolean timeIsUp = entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent();
-    if (!timeIsUp && uses.isOpen(entry.id())) {
-      used(entry.id());
-      return false;
-    }
-    if (resting.rest(entry, timeIsUp)) {
-      return false;
-    }
-    String why = Resting.why(entry, timeIsUp);
-    return book.write(entry, book.moved(entry, SandboxState.TERMINATING, why))
-        .map(this::finish)
-        .orElse(false);
   }
 
   private boolean finish(SandboxEntry terminating) {

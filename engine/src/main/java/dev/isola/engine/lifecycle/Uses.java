@@ -1,7 +1,9 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.spi.SandboxId;
+import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -35,7 +37,8 @@ public final class Uses {
     return new Use(id);
   }
 
-  boolean isOpen(SandboxId id) {
-    return open.containsKey(id);
+  /** Returns the sandboxes that are in use now; the set follows what begins and ends. */
+  Set<SandboxId> open() {
+    return Collections.unmodifiableSet(open.keySet());
   }
 }

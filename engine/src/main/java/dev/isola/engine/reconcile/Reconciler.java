@@ -4,11 +4,10 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Ender;
-import dev.isola.engine.lifecycle.Hibernation;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Quarantine;
-import dev.isola.engine.lifecycle.Rest;
-import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.SnapshotSuspension;
+import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
@@ -46,7 +45,7 @@ public final class Reconciler {
   private final Book book;
   private final Ender ender;
   private final Living living;
-  private final Hibernation hibernation;
+  private final SnapshotSuspension snapshotSuspension;
   private final SandboxLeases leases;
   private final Quarantine quarantine;
   private final Log log;
@@ -57,7 +56,7 @@ public final class Reconciler {
       Book book,
       Ender ender,
       Living living,
-      Hibernation hibernation,
+      SnapshotSuspension snapshotSuspension,
       SandboxLeases leases,
       Quarantine quarantine,
       Log log) {
@@ -66,7 +65,7 @@ public final class Reconciler {
     this.book = book;
     this.ender = ender;
     this.living = living;
-    this.hibernation = hibernation;
+    this.snapshotSuspension = snapshotSuspension;
     this.leases = leases;
     this.quarantine = quarantine;
     this.log = log;
@@ -202,7 +201,7 @@ public final class Reconciler {
 
   private static boolean isOver(SandboxEntry entry, Instant now) {
     return entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent()
-        && SpecText.read(entry.spec(), entry.id()).whenExpired() == WhenOver.DESTROY;
+        && entry.whenExpired() == WhenOver.DESTROY;
   }
 
   private void take(Step step) {
@@ -217,7 +216,7 @@ public final class Reconciler {
         book.write(
             entry,
             state == SandboxState.RUNNING
-                ? Rest.over(corrected, corrected.updatedAt())
+                ? SuspensionState.resumed(corrected, corrected.updatedAt())
                 : corrected);
         Failpoint.RECONCILE_CORRECTED.reach();
       }
@@ -238,7 +237,7 @@ public final class Reconciler {
       }
       case Step.Discard(SandboxEntry entry) -> {
         Failpoint.RECONCILE_REMOVING.reach();
-        hibernation.discard(entry.id());
+        snapshotSuspension.discard(entry.id());
         Failpoint.RECONCILE_REMOVED.reach();
       }
       case Step.Remove(String provider, SandboxId id) -> {

@@ -1,6 +1,6 @@
 package dev.isola.engine.reconcile;
 
-import dev.isola.engine.lifecycle.Rest;
+import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
@@ -54,7 +54,7 @@ final class Reconciliation {
       case ERROR, TERMINATING -> Optional.of(new Step.Finish(entry));
       case DESTROYED -> Optional.empty();
       case RUNNING, PAUSED, STOPPED ->
-          entry.state() == SandboxState.STOPPED && Rest.keptAs(entry).isPresent()
+          entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()
               ? away(entry, sighting)
               : Optional.of(alive(entry, sighting));
     };

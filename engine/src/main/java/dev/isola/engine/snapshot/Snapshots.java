@@ -5,8 +5,8 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.Book;
 import dev.isola.engine.lifecycle.Living;
-import dev.isola.engine.lifecycle.Rest;
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.engine.lifecycle.Uses;
 import dev.isola.engine.metrics.Deed;
 import dev.isola.engine.metrics.Measured;
@@ -261,11 +261,11 @@ public final class Snapshots {
   /** What a crash left of sandboxes that rested and run again, or never did. */
   private void forgetTheWoken() {
     for (Snapshot one : list()) {
-      String name = one.tags().get(SnapshotKeeping.TAG);
+      String name = one.tags().get(SnapshotSuspensionStorage.TAG);
       if (name == null || !name.equals(one.sandbox()) || living.isMaking(new SandboxId(name))) {
         continue;
       }
-      Optional<String> kept = book.find(new SandboxId(name)).flatMap(Rest::keptAs);
+      Optional<String> kept = book.find(new SandboxId(name)).flatMap(SuspensionState::snapshot);
       if (!kept.equals(Optional.of(one.id()))) {
         remove(one.id());
       }

@@ -11,50 +11,50 @@ import java.util.Optional;
  * Reads and changes the suspension of an entry. While a sandbox is suspended its idle timeout is
  * not in effect, nor its expiry when that was the reason: it is suspended with no expiry.
  */
-public final class Rest {
-  private Rest() {}
+public final class SuspensionState {
+  private SuspensionState() {}
 
   /** Tells whether a sandbox is suspended. */
-  public static boolean is(SandboxEntry entry) {
+  public static boolean isSuspended(SandboxEntry entry) {
     return entry.suspension().isPresent();
   }
 
   /** Tells whether any request resumes a suspended sandbox; {@code resume} does in any case. */
-  public static boolean wakes(SandboxEntry entry) {
+  public static boolean resumesOnRequest(SandboxEntry entry) {
     return entry.suspension().isPresent()
         && (entry.suspension().get().reason() == Suspension.Reason.IDLE
             || SpecText.read(entry.spec(), entry.id()).autoResume());
   }
 
   /** Returns the snapshot with the files of a sandbox that is not at its provider. */
-  public static Optional<String> keptAs(SandboxEntry entry) {
+  public static Optional<String> snapshot(SandboxEntry entry) {
     return entry.suspension().flatMap(Suspension::snapshot);
   }
 
   /** Returns the entry of a sandbox that becomes suspended. */
-  static SandboxEntry of(SandboxEntry entry, boolean expired) {
+  static SandboxEntry suspended(SandboxEntry entry, Suspension.Reason reason) {
     SandboxEntry.Builder suspended =
         entry.toBuilder()
             .idleTimeout(null)
             .suspension(
                 new Suspension(
-                    expired ? Suspension.Reason.EXPIRED : Suspension.Reason.IDLE,
+                    reason,
                     entry.idleTimeout().or(() -> idleTimeout(entry)),
                     Optional.empty()));
-    if (expired) {
+    if (reason == Suspension.Reason.EXPIRED) {
       suspended.expiresAt(null);
     }
     return suspended.build();
   }
 
   /**
-   * Returns the entry of a sandbox that was to be suspended and could not be: it goes on, and is
-   * due again after another idle timeout, or after {@code retry} when its time is up.
+   * Returns the entry of a sandbox whose suspension failed: it keeps running, and is due again
+   * after another idle timeout, or after {@code retry} when its time is up.
    */
   static SandboxEntry failed(SandboxEntry entry, Instant now, Duration retry) {
     boolean expired =
         entry.suspension().map(one -> one.reason() == Suspension.Reason.EXPIRED).orElse(false);
-    SandboxEntry running = over(entry, now);
+    SandboxEntry running = resumed(entry, now);
     return expired ? running.toBuilder().expiresAt(now.plus(retry)).build() : running;
   }
 
@@ -62,24 +62,25 @@ public final class Rest {
     return entry.suspension().flatMap(Suspension::idleTimeout);
   }
 
-  static SandboxEntry kept(SandboxEntry entry, String snapshot) {
+  /** Returns the entry of a suspended sandbox whose files are in a snapshot. */
+  static SandboxEntry withSnapshot(SandboxEntry entry, String snapshot) {
     return entry.toBuilder()
         .suspension(entry.suspension().orElseThrow().withSnapshot(snapshot))
         .build();
   }
 
   /** Returns the entry of a sandbox that was suspended and runs again. */
-  public static SandboxEntry over(SandboxEntry entry, Instant now) {
+  public static SandboxEntry resumed(SandboxEntry entry, Instant now) {
     if (entry.suspension().isEmpty()) {
       return entry;
     }
     Suspension before = entry.suspension().get();
-    SandboxEntry.Builder woken = entry.toBuilder().suspension(null).lastActivity(now);
-    before.idleTimeout().ifPresent(woken::idleTimeout);
+    SandboxEntry.Builder resumed = entry.toBuilder().suspension(null).lastActivity(now);
+    before.idleTimeout().ifPresent(resumed::idleTimeout);
     if (before.reason() == Suspension.Reason.EXPIRED) {
       SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
-      woken.expiresAt(spec.ttl().map(now::plus).orElse(null));
+      resumed.expiresAt(spec.ttl().map(now::plus).orElse(null));
     }
-    return woken.build();
+    return resumed.build();
   }
 }

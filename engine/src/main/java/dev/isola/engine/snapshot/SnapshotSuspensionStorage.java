@@ -3,9 +3,9 @@ package dev.isola.engine.snapshot;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.lifecycle.Deadlines;
 import dev.isola.engine.lifecycle.Images;
-import dev.isola.engine.lifecycle.Keeping;
 import dev.isola.engine.lifecycle.Secrets;
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.lifecycle.SuspensionStorage;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
@@ -16,15 +16,15 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.SandboxEntry;
 import java.util.Map;
 
-/** Keeps suspended sandboxes as snapshots of everything that they wrote. */
-public record SnapshotKeeping(
+/** Stores suspended sandboxes as snapshots of everything that they wrote. */
+public record SnapshotSuspensionStorage(
     Snapshots snapshots, Images images, Registry registry, Secrets secrets, Log log)
-    implements Keeping {
+    implements SuspensionStorage {
   /** The tag of such a snapshot, which has the sandbox's id. */
   public static final String TAG = "isola.rest";
 
   @Override
-  public String keep(SandboxEntry entry) {
+  public String save(SandboxEntry entry) {
     return snapshots
         .create(entry.id(), SnapshotOrder.EVERYTHING.withTags(Map.of(TAG, entry.id().value())))
         .snapshot()
@@ -32,7 +32,7 @@ public record SnapshotKeeping(
   }
 
   @Override
-  public Sandbox bringBack(SandboxEntry entry, String kept) {
+  public Sandbox restore(SandboxEntry entry, String snapshot) {
     SandboxSpec spec =
         SpecText.read(entry.spec(), entry.id()).toBuilder()
             .secretEnv(secrets.get(entry.id()))
@@ -43,7 +43,7 @@ public record SnapshotKeeping(
     Sandbox sandbox = provider.create(again.build());
     try {
       images.fill(
-          spec.toBuilder().image(SnapshotImages.name(kept)).build(), sandbox, entry.provider());
+          spec.toBuilder().image(SnapshotImages.name(snapshot)).build(), sandbox, entry.provider());
       return sandbox;
     } catch (SandboxException e) {
       provider.destroy(entry.id(), Destroy.FORCE);
@@ -52,13 +52,14 @@ public record SnapshotKeeping(
   }
 
   @Override
-  public void forget(String kept) {
+  public void delete(String snapshot) {
     try {
-      snapshots.remove(kept);
+      snapshots.remove(snapshot);
     } catch (NotFound already) {
       // as it should be
     } catch (SandboxException e) {
-      log.warning("the snapshot " + kept + " of a sandbox that rested stays: " + e.fault().what());
+      log.warning(
+          "the snapshot " + snapshot + " of a suspended sandbox stays: " + e.fault().what());
     }
   }
 }

@@ -1,0 +1,200 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.Grant;
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Log;
+import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.SandboxEntry;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+
+/**
+ * Suspends sandboxes without leaving anything at their provider. The suspension is written first,
+ * so that a request for the sandbox waits; then its files are saved; then the snapshot is written;
+ * and only then is it destroyed. It is resumed in the opposite order. After a crash in between, the
+ * sandbox either still runs or is in the snapshot.
+ */
+public final class SnapshotSuspension {
+  /** Two sandboxes that have the same lock wait for each other now and then. */
+  private static final int LOCKS = 256;
+
+  /** When a sandbox whose time is up is tried again after its suspension failed. */
+  static final Duration RETRY = Duration.ofMinutes(1);
+
+  private final Book book;
+  private final Living living;
+  private final Registry registry;
+  private final Admission admission;
+  private final SuspensionStorage storage;
+  private final InstantSource clock;
+  private final Log log;
+  private final List<ReentrantLock> locks =
+      Stream.generate(ReentrantLock::new).limit(LOCKS).toList();
+
+  public SnapshotSuspension(
+      Book book,
+      Living living,
+      Registry registry,
+      Admission admission,
+      SuspensionStorage storage,
+      InstantSource clock,
+      Log log) {
+    this.book = book;
+    this.living = living;
+    this.registry = registry;
+    this.admission = admission;
+    this.storage = storage;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  private ReentrantLock lock(SandboxId id) {
+    return locks.get(Math.floorMod(id.hashCode(), LOCKS));
+  }
+
+  /**
+   * Suspends a sandbox, unless its entry was changed meanwhile. Returns once that is written; the
+   * snapshot is taken in the background.
+   */
+  void begin(ExpiryStep.Suspend step) {
+    SandboxId id = step.id();
+    living.begin(id); // reconciliation leaves it alone until the snapshot is finished
+    Optional<SandboxEntry> suspended =
+        book.write(
+            step.entry(),
+            SuspensionState.suspended(
+                book.moved(step.entry(), SandboxState.STOPPED, step.cause()), step.reason()));
+    if (suspended.isEmpty()) {
+      living.made(id);
+      return;
+    }
+    living.askTheLedger(id);
+    Thread.ofVirtual()
+        .name("isola-suspend-" + id)
+        .start(
+            () -> {
+              ReentrantLock lock = lock(id);
+              lock.lock();
+              try {
+                save(suspended.get());
+              } finally {
+                living.made(id);
+                lock.unlock();
+              }
+            });
+  }
+
+  private void save(SandboxEntry suspended) {
+    SandboxId id = suspended.id();
+    try {
+      String snapshot = storage.save(suspended);
+      book.change(
+          id,
+          current ->
+              SuspensionState.isSuspended(current)
+                  ? SuspensionState.withSnapshot(current, snapshot)
+                  : current);
+      registry.get(suspended.provider()).destroy(id, Destroy.FORCE);
+      living.drop(id);
+    } catch (RuntimeException e) {
+      log.warning("sandbox " + id + " is not kept and goes on: " + e.getMessage());
+      keepRunning(suspended);
+    }
+  }
+
+  /** Writes that a sandbox whose suspension failed runs. */
+  void keepRunning(SandboxEntry suspended) {
+    try {
+      book.change(
+          suspended.id(),
+          current ->
+              SuspensionState.isSuspended(current) && SuspensionState.snapshot(current).isEmpty()
+                  ? SuspensionState.failed(
+                      book.moved(current, SandboxState.RUNNING, null), clock.instant(), RETRY)
+                  : current);
+    } catch (SandboxException gone) {
+      log.warning("what became of sandbox " + suspended.id() + " is not known yet");
+    }
+  }
+
+  /**
+   * Restores a sandbox that is not at its provider; waits first while its snapshot is taken.
+   *
+   * @return the entry of one that runs, or is paused or stopped at its provider
+   */
+  public SandboxEntry resume(SandboxId id) {
+    ReentrantLock lock = lock(id);
+    lock.lock();
+    try {
+      SandboxEntry entry = book.need(id);
+      Optional<String> snapshot = SuspensionState.snapshot(entry);
+      return entry.state() == SandboxState.STOPPED && snapshot.isPresent()
+          ? restore(entry, snapshot.get())
+          : entry;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Removes what a provider still has of a sandbox that is in a snapshot. A concurrent resume is
+   * first or waits, so that the restored sandbox is not taken for remains.
+   */
+  public void discard(SandboxId id) {
+    ReentrantLock lock = lock(id);
+    lock.lock();
+    try {
+      SandboxEntry entry = book.need(id);
+      if (entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()) {
+        registry.get(entry.provider()).destroy(id, Destroy.FORCE);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private SandboxEntry restore(SandboxEntry entry, String snapshot) {
+    SandboxId id = entry.id();
+    Grant grant = admission.admit(Resources.of(SpecText.read(entry.spec(), id).limits()));
+    boolean made = false;
+    living.begin(id);
+    try {
+      registry.get(entry.provider()).destroy(id, Destroy.FORCE); // what a crash may have left
+      Sandbox sandbox = storage.restore(entry, snapshot);
+      SandboxEntry running =
+          SuspensionState.resumed(book.moved(entry, SandboxState.RUNNING, null), clock.instant());
+      Optional<SandboxEntry> stored = book.write(entry, running);
+      if (stored.isEmpty()) {
+        registry.get(entry.provider()).destroy(id, Destroy.FORCE);
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "something else became of sandbox " + id + " while it was resumed",
+                "see its state, and try again")
+            .sandbox(id)
+            .exception();
+      }
+      living.keep(sandbox);
+      living.keep(id, grant);
+      made = true;
+      storage.delete(snapshot);
+      return stored.get();
+    } finally {
+      living.made(id);
+      if (!made) {
+        grant.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.engine.api.Log;
+import dev.isola.engine.registry.ProviderGuard;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.WhenOver;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.Suspension.Reason;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.Set;
+
+/** Suspends sandboxes instead of destroying them, where their entry says so. */
+public final class Suspender {
+  private final Book book;
+  private final Living living;
+  private final SnapshotSuspension snapshots;
+  private final InstantSource clock;
+  private final Log log;
+
+  public Suspender(
+      Book book, Living living, SnapshotSuspension snapshots, InstantSource clock, Log log) {
+    this.book = book;
+    this.living = living;
+    this.snapshots = snapshots;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /**
+   * Suspends a sandbox. One that cannot be asked now keeps running and is tried again later.
+   *
+   * @return false when it is gone or has no way to be suspended, and is to be destroyed
+   */
+  boolean suspend(ExpiryStep.Suspend step) {
+    try {
+      Sandbox sandbox = living.of(step.entry());
+      Optional<Pausing> pausing = sandbox.as(Pausing.class);
+      Optional<SuspensionMethod> method =
+          SuspensionMethod.of(
+              step.action(),
+              sandbox.as(Snapshotting.class).isPresent(),
+              pausing.map(Pausing::kinds).orElse(Set.of()));
+      method.ifPresent(
+          chosen -> {
+            switch (chosen) {
+              case SNAPSHOT -> snapshots.begin(step);
+              case PAUSE_MEMORY -> pause(step, chosen, sandbox, PauseKind.MEMORY);
+              case PAUSE_FILESYSTEM -> pause(step, chosen, sandbox, PauseKind.FILESYSTEM);
+            }
+          });
+      return method.isPresent();
+    } catch (Gone e) {
+      log.warning("sandbox " + step.id() + " cannot be suspended and ends: " + e.getMessage());
+      return false;
+    } catch (RuntimeException e) {
+      log.warning("sandbox " + step.id() + " cannot be suspended and goes on: " + e.getMessage());
+      book.write(
+          step.entry(),
+          SuspensionState.failed(
+              SuspensionState.suspended(step.entry(), step.reason()),
+              clock.instant(),
+              SnapshotSuspension.RETRY));
+      return true;
+    }
+  }
+
+  /** Written first: to resume a sandbox that is written as paused and is not does no harm. */
+  private void pause(
+      ExpiryStep.Suspend step, SuspensionMethod method, Sandbox sandbox, PauseKind kind) {
+    SandboxEntry paused = book.moved(step.entry(), method.state(), step.cause());
+    book.write(step.entry(), SuspensionState.suspended(paused, step.reason()))
+        .ifPresent(suspended -> pause(suspended, step.reason(), sandbox, kind));
+  }
+
+  private void pause(SandboxEntry suspended, Reason reason, Sandbox sandbox, PauseKind kind) {
+    try {
+      if (reason == Reason.EXPIRED) { // a frozen one would end as soon as it goes on
+        guard(suspended).run("renew", () -> Deadlines.tell(sandbox, Deadlines.AT_REST));
+      }
+      guard(suspended).run("pause", () -> sandbox.as(Pausing.class).orElseThrow().pause(kind));
+    } catch (RuntimeException e) {
+      log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
+      snapshots.keepRunning(suspended);
+    }
+  }
+
+  /** Returns an entry as it is once the sandbox runs. */
+  public SandboxEntry running(SandboxEntry entry) {
+    return SuspensionState.resumed(book.moved(entry, SandboxState.RUNNING, null), clock.instant());
+  }
+
+  /** Tells a sandbox that was resumed how long it may live now. */
+  public void tell(SandboxEntry before, SandboxEntry resumed, Sandbox sandbox) {
+    SandboxSpec spec = SpecText.read(resumed.spec(), resumed.id());
+    if (SuspensionState.isSuspended(before)
+        && spec.ttl().isPresent()
+        && resumed.whenExpired() != WhenOver.DESTROY) {
+      Duration time = Deadlines.given(spec, spec.ttl().get());
+      guard(resumed).run("renew", () -> Deadlines.tell(sandbox, time));
+    }
+  }
+
+  private static ProviderGuard guard(SandboxEntry entry) {
+    return new ProviderGuard(entry.provider());
+  }
+}
