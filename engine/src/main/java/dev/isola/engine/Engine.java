@@ -40,7 +40,6 @@ import dev.isola.engine.metrics.Recorder;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.reconcile.Reconciler;
-import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.Selector;
@@ -309,7 +308,7 @@ public final class Engine implements AutoCloseable {
     Failpoint.RENEW_WRITTEN.reach();
     if (entry.state() == SandboxState.RUNNING) {
       Duration given = Deadlines.given(SpecText.read(entry.spec(), id), fromNow);
-      guard(entry).run("renew", () -> Deadlines.tell(living.of(entry), given));
+      Deadlines.tell(living.of(entry), given);
     }
     Failpoint.RENEW_TOLD.reach();
     return Views.of(entry);
@@ -323,7 +322,7 @@ public final class Engine implements AutoCloseable {
         providerOf(id),
         () -> {
           Pausing pausing = pausing(id);
-          guard(book.need(id)).run("pause", () -> pausing.pause(kind));
+          pausing.pause(kind);
           Failpoint.PAUSE_DONE.reach();
           SandboxEntry paused = become(id, state);
           Failpoint.PAUSE_WRITTEN.reach();
@@ -346,7 +345,7 @@ public final class Engine implements AutoCloseable {
             living.woken(id);
             return book.need(id);
           }
-          guard(before).run("resume", pausing(id)::resume);
+          pausing(id).resume();
           if (before.state() == SandboxState.STOPPED) {
             living.woken(id);
           }
@@ -374,10 +373,6 @@ public final class Engine implements AutoCloseable {
 
   private String providerOf(SandboxId id) {
     return book.find(id).map(SandboxEntry::provider).orElse(Recorder.NOBODY);
-  }
-
-  private static ProviderGuard guard(SandboxEntry entry) {
-    return new ProviderGuard(entry.provider());
   }
 
   private Pausing pausing(SandboxId id) {

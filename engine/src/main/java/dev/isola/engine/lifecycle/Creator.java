@@ -7,7 +7,6 @@ import dev.isola.engine.api.Delivery;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.ledger.Views;
 import dev.isola.engine.placing.Placement;
-import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Selection;
 import dev.isola.spi.Destroy;
@@ -113,10 +112,7 @@ public final class Creator {
         SandboxSpec spec = spec(order);
         spec.ttl()
             .map(ttl -> Deadlines.given(spec, ttl))
-            .ifPresent(
-                ttl ->
-                    new ProviderGuard(entry.provider())
-                        .run("renew", () -> Deadlines.tell(sandbox, ttl)));
+            .ifPresent(ttl -> Deadlines.tell(sandbox, ttl));
         yield new Delivery(Views.of(entry), sandbox, false);
       }
     };

@@ -1,6 +1,5 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
@@ -54,7 +53,10 @@ final class Making {
       Failpoint.CREATE_MOVED_ON.reach();
     }
     Failpoint.CREATE_MAKING.reach();
-    Sandbox sandbox = origin.isPresent() ? fork(name, origin.get()) : create(provider);
+    Sandbox sandbox =
+        origin.isPresent()
+            ? origin.get().workspace().create(Deadlines.given(spec))
+            : create(provider);
     try {
       if (origin.isPresent()) {
         origin.get().rest().accept(sandbox);
@@ -93,14 +95,5 @@ final class Making {
             "create a new sandbox")
         .sandbox(spec.id())
         .exception();
-  }
-
-  private Sandbox fork(String provider, ForkOrigin from) {
-    return new ProviderGuard(provider)
-        .call(
-            "fork",
-            spec.startupTimeout().multipliedBy(2).plusMinutes(1),
-            ErrorCode.OUTCOME_UNKNOWN,
-            () -> from.workspace().create(Deadlines.given(spec)));
   }
 }

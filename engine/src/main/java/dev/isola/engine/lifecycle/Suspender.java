@@ -1,7 +1,6 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.api.Log;
-import dev.isola.engine.registry.ProviderGuard;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
@@ -12,7 +11,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension.Reason;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Set;
@@ -83,9 +81,9 @@ public final class Suspender {
   private void pause(SandboxEntry suspended, Reason reason, Sandbox sandbox, PauseKind kind) {
     try {
       if (reason == Reason.EXPIRED) { // a frozen one would end as soon as it goes on
-        guard(suspended).run("renew", () -> Deadlines.tell(sandbox, Deadlines.AT_REST));
+        Deadlines.tell(sandbox, Deadlines.AT_REST);
       }
-      guard(suspended).run("pause", () -> sandbox.as(Pausing.class).orElseThrow().pause(kind));
+      sandbox.as(Pausing.class).orElseThrow().pause(kind);
     } catch (RuntimeException e) {
       log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
       snapshots.keepRunning(suspended);
@@ -103,12 +101,7 @@ public final class Suspender {
     if (SuspensionState.isSuspended(before)
         && spec.ttl().isPresent()
         && resumed.whenExpired() != WhenOver.DESTROY) {
-      Duration time = Deadlines.given(spec, spec.ttl().get());
-      guard(resumed).run("renew", () -> Deadlines.tell(sandbox, time));
+      Deadlines.tell(sandbox, Deadlines.given(spec, spec.ttl().get()));
     }
-  }
-
-  private static ProviderGuard guard(SandboxEntry entry) {
-    return new ProviderGuard(entry.provider());
   }
 }

@@ -16,8 +16,9 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A provider behind its {@link ProviderGuard}. The registry hands out no other, so that no caller
- * in the engine can meet an exception that is not of the contract, or wait for ever.
+ * A provider behind its {@link ProviderGuard}, which hands out sandboxes behind a {@link
+ * SandboxGuard}. The registry hands out no other, so that no caller in the engine can meet an
+ * exception that is not of the contract, or wait for ever.
  */
 final class GuardedProvider implements Provider {
   /** What a call may take beyond its own timeout, which the provider is to keep itself. */
@@ -25,11 +26,13 @@ final class GuardedProvider implements Provider {
 
   private final Provider provider;
   private final ProviderGuard guard;
+  private final SandboxGuard sandboxes;
   private final AtomicBoolean listing = new AtomicBoolean();
 
   GuardedProvider(String name, Provider provider) {
     this.provider = provider;
     this.guard = new ProviderGuard(name);
+    this.sandboxes = new SandboxGuard(guard);
   }
 
   @Override
@@ -46,12 +49,15 @@ final class GuardedProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     Duration most = spec.startupTimeout().multipliedBy(2).plus(GRACE);
-    return guard.call("create", most, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec));
+    return sandboxes.wrap(
+        guard.call("create", most, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec)));
   }
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return guard.call("attach", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.attach(id));
+    return guard
+        .call("attach", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.attach(id))
+        .map(sandboxes::wrap);
   }
 
   @Override

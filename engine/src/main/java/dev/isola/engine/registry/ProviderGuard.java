@@ -19,11 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param provider the name, for messages
  */
-public record ProviderGuard(String provider) {
+record ProviderGuard(String provider) {
   /** How long an interrupted call has to clean up before it is abandoned. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(30);
-
-  private static final Duration ON_A_SANDBOX = Duration.ofMinutes(5);
 
   /**
    * Returns what the call returns.
@@ -32,7 +30,7 @@ public record ProviderGuard(String provider) {
    * @param most how long it may take
    * @param late the code of the error when it takes longer
    */
-  public <T> T call(String what, Duration most, ErrorCode late, Supplier<@Nullable T> call) {
+  <T> T call(String what, Duration most, ErrorCode late, Supplier<@Nullable T> call) {
     FutureTask<@Nullable T> task = new FutureTask<>(call::get);
     Thread worker = Thread.ofVirtual().name("isola-provider-" + provider + "-" + what).start(task);
     boolean interrupted = false;
@@ -66,13 +64,8 @@ public record ProviderGuard(String provider) {
     }
   }
 
-  /** Runs a call on a sandbox of the provider, such as a pause, that returns nothing. */
-  public void run(String what, Runnable call) {
-    run(what, ON_A_SANDBOX, ErrorCode.DEADLINE_EXCEEDED, call);
-  }
-
   /** Runs a call that returns nothing. */
-  public void run(String what, Duration most, ErrorCode late, Runnable call) {
+  void run(String what, Duration most, ErrorCode late, Runnable call) {
     boolean _ =
         call(
             what,
@@ -93,7 +86,8 @@ public record ProviderGuard(String provider) {
         .exception();
   }
 
-  private SandboxException breach(String what, String how, @Nullable Throwable cause) {
+  /** Returns the exception for what a provider must not throw or return. */
+  SandboxException breach(String what, String how, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
             what + " of provider " + provider + " failed in a way it must not: " + how,

@@ -41,7 +41,11 @@ class ProviderGuardTest {
   @MethodSource("notOfTheContract")
   void onlyTheExceptionOfTheContractComesOut(Throwable thrown) {
     assertThatThrownBy(
-            () -> guard.run("destroy", () -> ProviderGuardTest.<RuntimeException>sneak(thrown)))
+            () -> guard.run(
+                    "destroy",
+                    LONG,
+                    ErrorCode.INTERNAL,
+                    () -> ProviderGuardTest.<RuntimeException>sneak(thrown)))
         .isInstanceOf(Internal.class)
         .hasMessageContainingAll("destroy of provider fake", thrown.toString())
         .hasCause(thrown);
@@ -60,6 +64,8 @@ class ProviderGuardTest {
             () ->
                 guard.run(
                     "create",
+                    LONG,
+                    ErrorCode.INTERNAL,
                     () -> {
                       throw known;
                     }))
@@ -99,6 +105,8 @@ class ProviderGuardTest {
               try {
                 guard.run(
                     "create",
+                    LONG,
+                    ErrorCode.INTERNAL,
                     () -> {
                       begun.countDown();
                       try {

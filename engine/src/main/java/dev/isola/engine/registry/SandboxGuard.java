@@ -1,0 +1,162 @@
+package dev.isola.engine.registry;
+
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Wraps the sandboxes of a provider, and what they hand out: capabilities, files, executions,
+ * connections. Only exceptions of the contract come out of their methods. Those that wait for the
+ * backend and have no deadline of their own take bounded time; the others, of commands and files
+ * above all, run on the thread of their caller.
+ *
+ * <p>A wrapped object implements the interfaces of the contract that the one within implements. A
+ * new capability needs nothing here.
+ *
+ * @param bounds interfaces whose methods wait for the backend without a deadline, and how long they
+ *     may; one that makes a sandbox may take its startup timeout twice besides
+ */
+record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
+  private static final String CONTRACT = Sandbox.class.getPackageName();
+
+  private static final Map<Class<?>, Duration> BOUNDS =
+      Map.of(
+          Pausing.class, Duration.ofMinutes(5),
+          Renewing.class, Duration.ofMinutes(5),
+          Forking.class, Duration.ofMinutes(5),
+          Forking.Origin.class, Duration.ofMinutes(1),
+          UsageReporting.class, Duration.ofMinutes(1));
+
+  /** The interfaces of the contract that a class implements; those of values are sealed. */
+  private static final ClassValue<Class<?>[]> INTERFACES =
+      new ClassValue<>() {
+        @Override
+        protected Class<?>[] computeValue(Class<?> type) {
+          Set<Class<?>> found = new LinkedHashSet<>();
+          collect(type, found);
+          return found.toArray(Class<?>[]::new);
+        }
+      };
+
+  SandboxGuard(ProviderGuard guard) {
+    this(guard, BOUNDS);
+  }
+
+  private static void collect(@Nullable Class<?> type, Set<Class<?>> found) {
+    if (type == null) {
+      return;
+    }
+    for (Class<?> one : type.getInterfaces()) {
+      if (!one.isSealed() && one.getPackageName().startsWith(CONTRACT)) {
+        found.add(one);
+      }
+      collect(one, found);
+    }
+    collect(type.getSuperclass(), found);
+  }
+
+  Sandbox wrap(Sandbox sandbox) {
+    return (Sandbox) wrapped(sandbox);
+  }
+
+  private Object wrapped(Object value) {
+    if (value instanceof Optional<?> optional) {
+      return optional.map(this::wrapped);
+    }
+    Class<?>[] interfaces = INTERFACES.get(value.getClass());
+    return interfaces.length == 0
+        ? value
+        : Proxy.newProxyInstance(
+            Sandbox.class.getClassLoader(), interfaces, new Guarded(value, this));
+  }
+
+  /** One wrapped object. */
+  private record Guarded(Object inner, SandboxGuard wrapper) implements InvocationHandler {
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
+        throws Throwable {
+      if (method.getDeclaringClass() == Object.class) {
+        return ofObject(proxy, method, arguments);
+      }
+      Duration most = wrapper.bounds.get(method.getDeclaringClass());
+      Object result = most == null ? direct(method, arguments) : bounded(method, arguments, most);
+      if (result != null) {
+        return wrapper.wrapped(result);
+      }
+      if (method.getReturnType() != void.class) {
+        throw wrapper.guard.breach(method.getName(), "it returned nothing", null);
+      }
+      return null;
+    }
+
+    private Object ofObject(Object proxy, Method method, Object @Nullable [] arguments) {
+      return switch (method.getName()) {
+        case "equals" -> arguments != null && proxy == arguments[0];
+        case "hashCode" -> System.identityHashCode(proxy);
+        default -> inner.toString();
+      };
+    }
+
+    private @Nullable Object direct(Method method, Object @Nullable [] arguments) throws Throwable {
+      try {
+        return method.invoke(inner, arguments);
+      } catch (InvocationTargetException e) {
+        Throwable thrown = e.getTargetException();
+        throw isOfTheContract(method, thrown)
+            ? thrown
+            : wrapper.guard.breach(method.getName(), String.valueOf(thrown), thrown);
+      }
+    }
+
+    private static boolean isOfTheContract(Method method, Throwable thrown) {
+      return thrown instanceof SandboxException
+          || Arrays.stream(method.getExceptionTypes()).anyMatch(type -> type.isInstance(thrown));
+    }
+
+    private @Nullable Object bounded(Method method, Object @Nullable [] arguments, Duration usual) {
+      Optional<SandboxSpec> spec =
+          Stream.ofNullable(arguments)
+              .flatMap(Arrays::stream)
+              .filter(SandboxSpec.class::isInstance)
+              .map(SandboxSpec.class::cast)
+              .findFirst();
+      // After a create that does not end nothing is known.
+      ErrorCode late = spec.isPresent() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.DEADLINE_EXCEEDED;
+      Duration most =
+          spec.map(one -> one.startupTimeout().multipliedBy(2).plus(usual)).orElse(usual);
+      return wrapper
+          .guard
+          .<Optional<Object>>call(
+              method.getName(), most, late, () -> Optional.ofNullable(unchecked(method, arguments)))
+          .orElse(null);
+    }
+
+    /** The guard that this runs in translates what is not of the contract. */
+    private @Nullable Object unchecked(Method method, Object @Nullable [] arguments) {
+      try {
+        return direct(method, arguments);
+      } catch (RuntimeException | Error e) {
+        throw e;
+      } catch (Throwable e) {
+        throw wrapper.guard.breach(method.getName(), e.toString(), e);
+      }
+    }
+  }
+}
