@@ -1,0 +1,111 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.store.Failpoint;
+import dev.isola.store.SandboxEntry;
+import java.time.Duration;
+import java.time.InstantSource;
+
+/** Renews, pauses and resumes sandboxes for clients. */
+public final class SandboxOperations {
+  private final Book book;
+  private final Living living;
+  private final SnapshotSuspension snapshots;
+  private final Suspender suspender;
+  private final InstantSource clock;
+
+  public SandboxOperations(
+      Book book,
+      Living living,
+      SnapshotSuspension snapshots,
+      Suspender suspender,
+      InstantSource clock) {
+    this.book = book;
+    this.living = living;
+    this.snapshots = snapshots;
+    this.suspender = suspender;
+    this.clock = clock;
+  }
+
+  /** Lets a sandbox live for {@code fromNow}. What is written decides; then the sandbox is told. */
+  public SandboxEntry renew(SandboxId id, Duration fromNow) {
+    SandboxEntry entry =
+        book.change(
+            id,
+            current -> {
+              refuseUnlessAlive(current);
+              return current.toBuilder()
+                  .expiresAt(clock.instant().plus(fromNow))
+                  .updatedAt(clock.instant())
+                  .build();
+            });
+    Failpoint.RENEW_WRITTEN.reach();
+    if (entry.state() == SandboxState.RUNNING) {
+      Duration given = Deadlines.given(SpecText.read(entry.spec(), id), fromNow);
+      Deadlines.tell(living.of(entry), given);
+    }
+    Failpoint.RENEW_TOLD.reach();
+    return entry;
+  }
+
+  public SandboxEntry pause(SandboxId id, PauseKind kind) {
+    SandboxState state = kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
+    pausing(id).pause(kind);
+    Failpoint.PAUSE_DONE.reach();
+    SandboxEntry paused =
+        book.change(
+            id, current -> current.state() == state ? current : book.moved(current, state, null));
+    Failpoint.PAUSE_WRITTEN.reach();
+    return paused;
+  }
+
+  /** Resumes a sandbox that is paused or suspended. */
+  public SandboxEntry resume(SandboxId id) {
+    SandboxEntry before = book.need(id);
+    if (SuspensionState.isSuspended(before)
+        && snapshots.resume(id).state() == SandboxState.RUNNING) {
+      living.woken(id);
+      return book.need(id);
+    }
+    pausing(id).resume();
+    if (before.state() == SandboxState.STOPPED) {
+      living.woken(id);
+    }
+    Failpoint.RESUME_DONE.reach();
+    SandboxEntry resumed =
+        book.change(
+            id,
+            current ->
+                current.state() == SandboxState.RUNNING ? current : suspender.running(current));
+    Failpoint.RESUME_WRITTEN.reach();
+    suspender.tell(before, resumed, living.of(resumed));
+    return resumed;
+  }
+
+  private Pausing pausing(SandboxId id) {
+    SandboxEntry entry = book.need(id);
+    return living
+        .of(entry)
+        .as(Pausing.class)
+        .orElseThrow(() -> Capability.unsupported(entry.provider(), "pausing"));
+  }
+
+  private static void refuseUnlessAlive(SandboxEntry entry) {
+    switch (entry.state()) {
+      case RUNNING, PAUSED, STOPPED -> {}
+      case CREATING, ERROR, TERMINATING, DESTROYED ->
+          throw Fault.of(
+                  ErrorCode.SANDBOX_DESTROYED,
+                  "sandbox " + entry.id() + " is " + entry.state() + " and cannot be renewed",
+                  "create a new sandbox")
+              .sandbox(entry.id())
+              .exception();
+    }
+  }
+}
