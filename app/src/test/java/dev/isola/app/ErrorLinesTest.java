@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture.Called;
 import dev.isola.spi.Health;
+import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -142,7 +143,8 @@ class ErrorLinesTest {
   void showTheStackOnDemandOnly() {
     CommandLineFixture isola = isola();
     isola.env.put("ISOLA_DEBUG", "1");
-    assertThat(isola.call("run", "boom").err()).contains("\tat dev.isola.app.FakeSandbox.start(");
+    assertThat(isola.call("run", "boom").err())
+        .contains("\tat dev.isola.testing.fake.FakeSandbox.start(");
   }
 
   @Test

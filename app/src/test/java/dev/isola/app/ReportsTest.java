@@ -8,6 +8,7 @@ import dev.isola.app.cli.Host;
 import dev.isola.app.operate.DoctorCommand;
 import dev.isola.app.operate.Fact;
 import dev.isola.spi.Health;
+import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 
@@ -18,6 +19,7 @@ import java.util.ServiceLoader;
  *
  * @param interactive which of the three streams are terminals
  * @param factories the providers there are
+ * @param commands what jars beside the release add to the command line
  */
 public record Host(
     InputStream in,
@@ -25,7 +27,19 @@ public record Host(
     OutputStream err,
     Interactive interactive,
     Map<String, String> env,
-    Iterable<ProviderFactory> factories) {
+    Iterable<ProviderFactory> factories,
+    Iterable<CommandFactory> commands) {
+
+  /** As in a release: with no commands but its own. */
+  public Host(
+      InputStream in,
+      OutputStream out,
+      OutputStream err,
+      Interactive interactive,
+      Map<String, String> env,
+      Iterable<ProviderFactory> factories) {
+    this(in, out, err, interactive, env, factories, List.of());
+  }
 
   public record Interactive(boolean in, boolean out, boolean err) {
     public static final Interactive NONE = new Interactive(false, false, false);
@@ -38,7 +52,8 @@ public record Host(
         new FileOutputStream(FileDescriptor.err),
         new Interactive(isTerminal(0), isTerminal(1), isTerminal(2)),
         System.getenv(),
-        ServiceLoader.load(ProviderFactory.class));
+        ServiceLoader.load(ProviderFactory.class),
+        ServiceLoader.load(CommandFactory.class));
   }
 
   /** Asks /proc: isatty needs native code, and Console cannot tell the streams apart. */

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.Called;
-import dev.isola.app.FakeProvider;
+import dev.isola.testing.fake.FakeProvider;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.Called;
-import dev.isola.app.FakeProvider;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
+import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

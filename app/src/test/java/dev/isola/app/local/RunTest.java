@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.Called;
-import dev.isola.app.FakeProvider;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
+import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

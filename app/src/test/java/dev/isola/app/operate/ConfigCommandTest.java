@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.Called;
-import dev.isola.app.FakeProvider;
 import dev.isola.app.cli.ConfigSources;
+import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.Called;
-import dev.isola.app.FakeProvider;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.Host;
 import dev.isola.app.cli.Json;
@@ -15,6 +14,7 @@ import dev.isola.conformance.Trial;
 import dev.isola.conformance.kit.Kit;
 import dev.isola.spi.Health;
 import dev.isola.spi.ProviderConfig;
+import dev.isola.testing.fake.FakeProvider;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

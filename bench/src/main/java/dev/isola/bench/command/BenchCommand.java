@@ -1,4 +1,4 @@
-package dev.isola.app.operate;
+package dev.isola.bench.command;
 
 import dev.isola.app.cli.Action;
 import dev.isola.app.cli.Arguments;
@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
     name = "bench",
     sortOptions = false,
     description = "Measure providers beside what the same work costs without them.")
-public final class BenchCommand implements Action {
+final class BenchCommand implements Action {
   private final Wiring wiring;
 
   @Parameters(
@@ -89,7 +89,7 @@ public final class BenchCommand implements Action {
       description = "What docker and podman make containers from (busybox). None is pulled.")
   private @Nullable String image;
 
-  public BenchCommand(Wiring wiring) {
+  BenchCommand(Wiring wiring) {
     this.wiring = wiring;
   }
 

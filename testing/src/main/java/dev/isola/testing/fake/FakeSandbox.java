@@ -1,4 +1,4 @@
-package dev.isola.app;
+package dev.isola.testing.fake;
 
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
@@ -20,7 +20,7 @@ import java.util.Optional;
 /**
  * Knows a handful of programs: echo, warn, cat, bytes, exit, kill, sleep, oom, crowd, lose, env.
  */
-final class FakeSandbox implements Sandbox {
+public final class FakeSandbox implements Sandbox {
   private final SandboxId id;
   private final List<Command> commands;
 

@@ -1,4 +1,4 @@
-package dev.isola.app;
+package dev.isola.testing.fake;
 
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;

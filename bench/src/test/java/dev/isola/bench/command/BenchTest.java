@@ -1,12 +1,20 @@
-package dev.isola.app.operate;
+package dev.isola.bench.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture;
-import dev.isola.app.CommandLineFixture.Called;
-import dev.isola.app.FakeProvider;
+import dev.isola.app.Main;
+import dev.isola.app.cli.CommandFactory;
+import dev.isola.app.cli.Host;
 import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.testing.fake.FakeProvider;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,8 +23,35 @@ class BenchTest {
   @TempDir Path folder;
   private final FakeProvider fake = new FakeProvider("fake");
 
+  private record Called(int code, String out, String err) {}
+
   private Called call(String... args) {
-    return new CommandLineFixture(folder.resolve("data"), fake).call(args);
+    return call(List.of(fake), args);
+  }
+
+  private Called call(List<ProviderFactory> providers, String... args) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    int code =
+        Main.execute(
+            args,
+            new Host(
+                InputStream.nullInputStream(),
+                out,
+                err,
+                Host.Interactive.NONE,
+                Map.of("ISOLA_DATA", folder.resolve("data").toString()),
+                providers,
+                ServiceLoader.load(CommandFactory.class)));
+    return new Called(
+        code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void helpAndCompletionOfACloneHaveIt() {
+    assertThat(call("help").out()).contains("  bench ");
+    assertThat(call("help", "bench").out()).contains("--against");
+    assertThat(call("completion").out()).contains("--docker-host");
   }
 
   @Test
@@ -106,8 +141,13 @@ class BenchTest {
   @Test
   void manyAtOnceAreMadeAskedAndRemoved() {
     Called called =
-        new CommandLineFixture(folder.resolve("data"), new MemoryProviderFactory(), fake)
-            .call("bench", "density", "--count", "3", "--json");
+        call(
+            List.of(new MemoryProviderFactory(), fake),
+            "bench",
+            "density",
+            "--count",
+            "3",
+            "--json");
     assertThat(called.code()).isZero();
     assertThat(called.out())
         .contains("\"density\":[{\"subject\":\"memory\",\"count\":3,\"answered\":3,")
@@ -119,8 +159,15 @@ class BenchTest {
   @Test
   void creationIsTimedToTheFirstResultAndDestructionBesideIt() {
     Called called =
-        new CommandLineFixture(folder.resolve("data"), new MemoryProviderFactory())
-            .call("bench", "create", "memory", "--against", "raw", "--n", "2");
+        call(
+            List.of(new MemoryProviderFactory()),
+            "bench",
+            "create",
+            "memory",
+            "--against",
+            "raw",
+            "--n",
+            "2");
     assertThat(called.code()).isZero();
     assertThat(called.out()).contains("create               memory", "destroy              memory");
   }

@@ -1,4 +1,4 @@
-package dev.isola.app;
+package dev.isola.architecture;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Holds the arrows of the house: contract, then guest, then host, then provider; contract, then
- * store and snapshot, then engine, then server; only app sees everything. Inside a module packages
- * have no cycles.
+ * store and snapshot, then engine, then server; app sees everything but bench. Inside a module
+ * packages have no cycles.
  */
 class ArchitectureTest {
   private static final JavaClasses ISOLA =
@@ -66,8 +66,12 @@ class ArchitectureTest {
         folder("engine", "spi", "document", "store", "snapshot"),
         slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),
         noClasses()
-            .that(not(resideInAPackage("dev.isola.app..")))
-            .should(dependOnClassesThat(resideInAPackage("dev.isola.app.."))),
+            .that(not(resideInAnyPackage("dev.isola.app..", "dev.isola.bench..")))
+            .should(
+                dependOnClassesThat(resideInAnyPackage("dev.isola.app..", "dev.isola.bench.."))),
+        noClasses()
+            .that(resideInAPackage("dev.isola.app.."))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.bench.."))),
         classes().should(BE_IN_A_NULL_MARKED_PACKAGE),
         noClasses().should().haveNameMatching(".*(Utils?|Manager|Helper)"),
         noClasses().that(not(resideInAPackage("dev.isola.app.."))).should(ACCESS_STANDARD_STREAMS),

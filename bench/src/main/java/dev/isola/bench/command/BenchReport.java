@@ -1,4 +1,4 @@
-package dev.isola.app.operate;
+package dev.isola.bench.command;
 
 import dev.isola.app.cli.Console;
 import dev.isola.bench.Absent;

@@ -1,0 +1,28 @@
+package dev.isola.app;
+
+import dev.isola.app.cli.Action;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Unmatched;
+
+/** {@code isola bench} in a release, which has no benchmarks. */
+@Command(
+    name = "bench",
+    hidden = true,
+    description = "Not part of a release: run ./isola bench in a clone of the repository.")
+final class NoBenchCommand implements Action {
+  /** Accepts the options of the real command, so that all of them end in the same line. */
+  @Unmatched private final List<String> words = new ArrayList<>();
+
+  @Override
+  public int run() {
+    throw Fault.of(
+            ErrorCode.NOT_IMPLEMENTED,
+            "benchmarks are not part of a release",
+            "run ./isola bench in a clone of the repository")
+        .exception();
+  }
+}

@@ -1,0 +1,42 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.app.CommandLineFixture.Called;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The command line of a release, which has no commands but its own. */
+class ReleaseTest {
+  @TempDir Path folder;
+
+  private Called call(String... args) {
+    return new CommandLineFixture(folder.resolve("data")).call(args);
+  }
+
+  @Test
+  void benchSaysInOneLineThatItNeedsAClone() {
+    String line =
+        "isola: benchmarks are not part of a release; run ./isola bench in a clone of the"
+            + " repository\n";
+    for (String[] args :
+        new String[][] {
+          {"bench"},
+          {"bench", "exec", "--n", "5", "--against", "raw"},
+          {"bench", "--no-such-option"}
+        }) {
+      Called called = call(args);
+      assertThat(called.code()).isEqualTo(125);
+      assertThat(called.out()).isEmpty();
+      assertThat(called.err()).isEqualTo(line);
+    }
+  }
+
+  @Test
+  void helpAndCompletionDoNotOfferBench() {
+    assertThat(call("help").out()).contains("  conformance ").doesNotContain("bench");
+    assertThat(call("completion").out()).contains("conformance").doesNotContain("bench");
+    assertThat(call("help", "bench").out()).contains("run ./isola bench in a clone");
+  }
+}
