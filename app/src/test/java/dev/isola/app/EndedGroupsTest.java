@@ -139,7 +139,7 @@ class EndedGroupsTest {
     }
 
     private static SandboxSpec spec(SandboxId id) {
-      return SandboxSpec.builder(id).ttl(Duration.ofSeconds(10)).build();
+      return SandboxSpec.builder(id).deadline(Duration.ofSeconds(10)).build();
     }
   }
 }

@@ -4,17 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.Scratch;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources;
 import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.config.Sources;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
-import dev.isola.engine.selection.Request;
 import dev.isola.provider.docker.DockerProviderFactory;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
@@ -98,10 +98,9 @@ class EngineRestartTest {
       for (int i = 0; i < SANDBOXES; i++) {
         SandboxSpec spec =
             SandboxSpec.builder(SandboxId.random(new SecureRandom()))
-                .ttl(Duration.ofMinutes(30))
                 .startupTimeout(PATIENCE)
                 .build();
-        SandboxId id = engine.create(Order.of(Request.of(spec, "docker"))).entry().id();
+        SandboxId id = engine.create(Order.of(CreateRequest.of(spec, "docker").withTtl(Duration.ofMinutes(30)))).entry().id();
         engine.sandbox(id).run(Command.shell("echo " + id + " > mine"));
         made.add(id);
       }

@@ -73,7 +73,7 @@ class HostResolversTest {
     SandboxSpec.Builder spec =
         SandboxSpec.builder(id)
             .image(image)
-            .ttl(Duration.ofMinutes(2))
+            .deadline(Duration.ofMinutes(2))
             .workspaceMount("/workspace");
     try (Provider provider = open(name)) {
       try {

@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxFilter;
@@ -10,7 +11,6 @@ import dev.isola.engine.config.Sources;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
@@ -119,7 +119,10 @@ final class ProviderEngine implements AutoCloseable {
   Sandbox make(SandboxSpec.Builder spec, String provider) {
     return engine
         .create(
-            Order.of(Request.of(spec.ttl(Duration.ofMinutes(5)).build(), provider).strict())
+            Order.of(
+                    CreateRequest.of(spec.build(), provider)
+                        .withTtl(Duration.ofMinutes(5))
+                        .strict())
                 .withFixedId())
         .sandbox();
   }

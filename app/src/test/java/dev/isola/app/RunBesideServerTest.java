@@ -108,7 +108,7 @@ class RunBesideServerTest {
   private void awaitReconciliation(String name, Provider provider) {
     SandboxId unknown = SandboxId.random(new SecureRandom());
     try (SandboxLease _ = new SandboxLeases(data()).take(unknown, name)) {
-      provider.create(SandboxSpec.builder(unknown).ttl(Duration.ofMinutes(10)).build());
+      provider.create(SandboxSpec.builder(unknown).deadline(Duration.ofMinutes(10)).build());
     }
     await()
         .atMost(PATIENCE)

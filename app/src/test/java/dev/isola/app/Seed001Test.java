@@ -70,7 +70,7 @@ final class Seed001Test {
       sandbox =
           provider.create(
               SandboxSpec.builder(SandboxId.random(RandomGenerator.getDefault()))
-                  .ttl(Duration.ofMinutes(5))
+                  .deadline(Duration.ofMinutes(5))
                   .build());
     } catch (SandboxException e) {
       // A worktree needs a repository; it refuses by name.

@@ -2,6 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
@@ -11,7 +12,6 @@ import dev.isola.engine.config.Sources;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotOrder;
 import dev.isola.spi.Bytes;
@@ -241,7 +241,10 @@ class SnapshotAcrossProvidersTest {
   private static Sandbox make(Engine engine, SandboxSpec.Builder spec, String provider) {
     return engine
         .create(
-            Order.of(Request.of(spec.ttl(Duration.ofMinutes(5)).build(), provider).strict())
+            Order.of(
+                    CreateRequest.of(spec.build(), provider)
+                        .withTtl(Duration.ofMinutes(5))
+                        .strict())
                 .withFixedId())
         .sandbox();
   }

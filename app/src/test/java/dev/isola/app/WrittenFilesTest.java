@@ -3,8 +3,10 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.SnapshotImages;
@@ -19,7 +21,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
-import dev.isola.spi.spec.WhenOver;
 import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -198,14 +199,17 @@ class WrittenFilesTest {
   @Test
   void aSandboxThatIsSuspendedAsASnapshotHasChangesOfTheImage() throws Exception {
     try (ProviderEngine made = open("bubblewrap")) {
-      SandboxSpec spec =
-          spec("source").whenIdle(WhenOver.SNAPSHOT).ttl(Duration.ofMinutes(5)).build();
       Sandbox source =
           made.engine()
               .create(
-                  Order.of(Request.of(spec, "bubblewrap").strict())
-                      .withFixedId()
-                      .withIdleTimeout(Duration.ofSeconds(1)))
+                  Order.of(
+                          CreateRequest.of(spec("source").build(), "bubblewrap")
+                              .with(
+                                  Lifecycle.ttl(Duration.ofMinutes(5))
+                                      .withWhenIdle(ExpiryAction.SNAPSHOT)
+                                      .withIdleTimeout(Duration.ofSeconds(1)))
+                              .strict())
+                      .withFixedId())
               .sandbox();
       ProviderEngine.output(source, CHANGES);
       String before = ProviderEngine.output(source, DESCRIBE);

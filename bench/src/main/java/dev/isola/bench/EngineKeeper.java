@@ -1,8 +1,8 @@
 package dev.isola.bench;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotOrder;
@@ -30,6 +30,8 @@ import java.util.OptionalLong;
 
 /** A sandbox with the tree in its workspace, whose engine keeps it. */
 final class EngineKeeper implements SnapshotEvents.Keeper {
+  private static final Duration LIFETIME = Duration.ofHours(2);
+
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final long DISK_MB = 20_000;
   private static final Command THERE = Command.argv("test", "-e", "small/0/f0");
@@ -51,7 +53,7 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
 
   static EngineKeeper open(Housed housed, SnapshotTree tree, List<Absent> absent) {
     Sandbox sandbox =
-        housed.engine().create(Order.of(Request.of(spec().build(), housed.provider()))).sandbox();
+        housed.engine().create(Order.of(CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME))).sandbox();
     EngineKeeper keeper = new EngineKeeper(housed, sandbox.id());
     try {
       keeper.warmUp();
@@ -73,7 +75,6 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
 
   private static SandboxSpec.Builder spec() {
     return SandboxSpec.builder(SandboxId.random(RANDOM))
-        .ttl(Duration.ofHours(2))
         .limits(ResourceLimits.DEFAULT.withDiskMb(DISK_MB));
   }
 
@@ -85,7 +86,7 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
     Parallel.run(
         () -> {
           Sandbox one =
-              engine.create(Order.of(Request.of(spec().build(), housed.provider()))).sandbox();
+              engine.create(Order.of(CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME))).sandbox();
           one.run(Command.argv("true"));
           engine.destroy(one.id(), Destroy.FORCE);
         },
@@ -98,7 +99,7 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
 
   private void warmUpForks() throws IOException, InterruptedException {
     Sandbox other =
-        engine.create(Order.of(Request.of(spec().build(), housed.provider()))).sandbox();
+        engine.create(Order.of(CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME))).sandbox();
     for (int i = 0; i < WARM_FORKS; i++) {
       other.run(Command.shell("echo " + i + " > file"));
       forkTen(other.id(), Command.argv("test", "-e", "file"));
@@ -157,7 +158,7 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
   @Override
   public void restore() throws IOException {
     String image = SnapshotImages.name(engine.snapshots().list().getLast().id());
-    Order order = Order.of(Request.of(spec().image(image).build(), housed.provider()));
+    Order order = Order.of(CreateRequest.of(spec().image(image).build(), housed.provider()).withTtl(LIFETIME));
     Sandbox sandbox = engine.create(order).sandbox();
     made.add(sandbox.id());
     answer(sandbox, THERE);

@@ -64,7 +64,7 @@ final class Entrant implements AutoCloseable {
   /** Returns a spec for one more sandbox, which ends when this process does. */
   SandboxSpec spec() {
     return SandboxSpec.builder(SandboxId.random(RANDOM))
-        .ttl(Duration.ofHours(2))
+        .deadline(Duration.ofHours(2))
         .linger(Duration.ZERO)
         .build();
   }

@@ -1,6 +1,7 @@
 package dev.isola.bench;
 
 import dev.isola.conformance.Trial;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Log;
@@ -8,12 +9,11 @@ import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources;
 import dev.isola.engine.config.Sources.FlagValue;
+import dev.isola.engine.config.Sources;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
-import dev.isola.engine.selection.Request;
 import dev.isola.server.context.Serving;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.ProviderContext;
@@ -42,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  * an instance of its own, because an engine removes what it does not know.
  */
 final class Housed implements AutoCloseable {
+  private static final Duration LIFETIME = Duration.ofHours(2);
+
   static final String SUFFIX = "-engine";
   private static final int POOL = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -129,12 +131,11 @@ final class Housed implements AutoCloseable {
   Delivery create(boolean cold) {
     SandboxSpec.Builder spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
-            .ttl(Duration.ofHours(2))
             .linger(Duration.ZERO);
     if (cold) {
       spec.env("COLD", "1");
     }
-    return engine.create(Order.of(Request.of(spec.build(), trial.factory().name())));
+    return engine.create(Order.of(CreateRequest.of(spec.build(), trial.factory().name()).withTtl(LIFETIME)));
   }
 
   Engine engine() {

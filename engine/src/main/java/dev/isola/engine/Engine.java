@@ -1,5 +1,6 @@
 package dev.isola.engine;
 
+import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Log;
@@ -24,7 +25,6 @@ import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.Selector;
-import dev.isola.engine.selection.Wish;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
@@ -91,14 +91,14 @@ public final class Engine implements AutoCloseable {
   public Delivery create(Order order) {
     refuseWhenClosing();
     hostAccess.check(order.request().spec(), order.hostAccess());
-    ReservedTags.refuse(order.request().spec().tags());
+    ReservedTags.refuse(order.request().tags());
     return parts.measured.spawn(
         requestedProvider(order), () -> parts.creator.create(order, parts.pool));
   }
 
   /** Unknown names must not become metric labels. */
   private String requestedProvider(Order order) {
-    return order.request().wish() instanceof Wish.Named(String name)
+    return order.request().placement().provider() instanceof ProviderPreference.Named(String name)
             && parts.registry.providers().containsKey(name)
         ? name
         : Recorder.NOBODY;

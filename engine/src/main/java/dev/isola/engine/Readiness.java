@@ -1,7 +1,7 @@
 package dev.isola.engine;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Standing;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.selection.Selector;
 import dev.isola.spi.ProviderInfo;
@@ -38,7 +38,7 @@ public record Readiness(Selector selector, String provider, Supplier<List<Standi
 
   private Optional<Selection> selection() {
     try {
-      return Optional.of(selector.select(Request.of(PLAIN, provider), standings.get()));
+      return Optional.of(selector.select(CreateRequest.of(PLAIN, provider), standings.get()));
     } catch (NotFound e) {
       return Optional.empty(); // it has not been asked yet, or there is none of that name
     }

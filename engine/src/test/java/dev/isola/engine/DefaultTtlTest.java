@@ -3,9 +3,9 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.spec.SandboxSpec;
@@ -21,8 +21,8 @@ class DefaultTtlTest {
   @TempDir Path folder;
 
   private static Order order(String id) {
-    SandboxSpec spec = SandboxSpec.builder(new SandboxId(id)).ttl(Duration.ofHours(24)).build();
-    return Order.of(Request.of(spec, "gvisor"));
+    SandboxSpec spec = SandboxSpec.builder(new SandboxId(id)).build();
+    return Order.of(CreateRequest.of(spec, "gvisor").withTtl(Duration.ofHours(24)));
   }
 
   @Test
@@ -33,7 +33,7 @@ class DefaultTtlTest {
       SandboxView made = house.engine.create(order("one").withDefaultTtl()).entry();
       assertThat(made.expiresAt()).contains(made.createdAt().plus(Duration.ofHours(1)));
       assertThat(cloud.lastSpec)
-          .extracting(SandboxSpec::ttl)
+          .extracting(SandboxSpec::deadline)
           .isEqualTo(Optional.of(Duration.ofHours(1)));
     }
   }

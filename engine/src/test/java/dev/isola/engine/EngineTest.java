@@ -6,15 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.SpecDocument;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Event;
 import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -33,7 +34,6 @@ import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.file.ReadRange;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.SandboxEntry;
@@ -93,8 +93,12 @@ class EngineTest {
     return SandboxSpec.builder(SandboxId.random(RANDOM));
   }
 
+  private CreateRequest brief() {
+    return CreateRequest.of(spec().build(), "memory").withTtl(Duration.ofMinutes(1));
+  }
+
   private static Order order(SandboxSpec spec) {
-    return Order.of(Request.of(spec, "memory"));
+    return Order.of(CreateRequest.of(spec, "memory"));
   }
 
   private static String echo(Delivery delivery) {
@@ -151,9 +155,9 @@ class EngineTest {
   void whoseTimeIsUpEndsAndWhoIsRenewedDoesNot() throws IOException {
     try (EngineHouse house = house("")) {
       SandboxId ends =
-          house.engine.create(order(spec().ttl(Duration.ofMinutes(1)).build())).entry().id();
+          house.engine.create(Order.of(brief())).entry().id();
       SandboxId renewed =
-          house.engine.create(order(spec().ttl(Duration.ofMinutes(1)).build())).entry().id();
+          house.engine.create(Order.of(brief())).entry().id();
       SandboxId idle =
           house
               .engine
@@ -334,7 +338,7 @@ class EngineTest {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
     try (EngineHouse house = house("", gvisor, bubblewrap)) {
-      Delivery delivery = house.engine.create(Order.of(Request.auto(spec().build())));
+      Delivery delivery = house.engine.create(Order.of(CreateRequest.auto(spec().build())));
       assertThat(delivery.entry().provider()).isEqualTo("bubblewrap");
       assertThat(delivery.entry().attempts())
           .singleElement()
@@ -351,7 +355,7 @@ class EngineTest {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
     try (EngineHouse house = house("", gvisor)) {
       SandboxSpec spec = spec().build();
-      assertThatThrownBy(() -> house.engine.create(Order.of(Request.of(spec, "gvisor"))))
+      assertThatThrownBy(() -> house.engine.create(Order.of(CreateRequest.of(spec, "gvisor"))))
           .hasMessageContaining("no room");
       assertThat(house.engine.entry(spec.id()).state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(house.engine.list(SandboxFilter.ALL.notDestroyed(), "", 10).entries()).isEmpty();
@@ -390,7 +394,7 @@ class EngineTest {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "not today");
     try (EngineHouse house = house("", gvisor)) {
       Callable<Delivery> client =
-          () -> house.engine.create(Order.of(Request.of(spec().build(), "gvisor")).withKey("k"));
+          () -> house.engine.create(Order.of(CreateRequest.of(spec().build(), "gvisor")).withKey("k"));
       assertThatThrownBy(client::call).hasMessageContaining("not today");
       gvisor.failure = null;
       Delivery made = client.call();
@@ -442,19 +446,19 @@ class EngineTest {
                   "isolation", "kernel",
                   "capabilities", List.of("pausing"),
                   "limits", List.of("memory")));
-      SandboxSpec spec = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-      Delivery delivery = house.engine.create(Order.of(Request.auto(spec)));
+      CreateRequest request = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+      Delivery delivery = house.engine.create(Order.of(request));
       assertThat(delivery.entry().provider()).isEqualTo("gvisor");
       assertThat(delivery.entry().isolation()).isEqualTo(Isolation.KERNEL);
       assertThat(delivery.entry().warm()).isFalse();
       assertThat(delivery.entry().attempts()).isEmpty();
-      assertThat(SpecText.read(delivery.entry().spec(), spec.id()).require())
-          .isEqualTo(spec.require());
+      assertThat(SpecText.read(delivery.entry().spec(), request.spec().id()).placement())
+          .isEqualTo(request.placement());
 
-      SandboxSpec never =
+      CreateRequest never =
           SpecDocument.fromMap(
               Map.of("require", Map.of("isolation", "vm")), () -> SandboxId.random(RANDOM));
-      assertThatThrownBy(() -> house.engine.create(Order.of(Request.auto(never))))
+      assertThatThrownBy(() -> house.engine.create(Order.of(never)))
           .isInstanceOf(Unsupported.class)
           .hasMessageContaining("gvisor: isolation kernel is weaker than vm")
           .hasMessageContaining("bubblewrap: isolation container is weaker than vm")
@@ -462,12 +466,10 @@ class EngineTest {
 
       // Whoever requires what the warm ones are gets one of them.
       await().until(() -> pooled(house) == 2);
-      SandboxSpec warm =
-          spec()
-              .env("KIND", "warm")
-              .require(new Require(Isolation.PROCESS, Set.of(Pausing.class), Set.of()))
-              .build();
-      assertThat(house.engine.create(order(warm)).entry().warm()).isTrue();
+      CreateRequest warm =
+          CreateRequest.of(spec().env("KIND", "warm").build(), "memory")
+              .requiring(Requirements.capabilities(Pausing.class));
+      assertThat(house.engine.create(Order.of(warm)).entry().warm()).isTrue();
     }
   }
 

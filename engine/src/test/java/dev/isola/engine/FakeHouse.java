@@ -1,16 +1,17 @@
 package dev.isola.engine;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.Placement;
+import dev.isola.document.request.Workload;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
-import dev.isola.engine.placing.Placement;
+import dev.isola.engine.placing.PlacementResult;
 import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.engine.selection.Policy;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.selection.Selector;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.spec.ContainerType;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,8 +23,8 @@ import java.util.Objects;
  */
 public final class FakeHouse {
   public static final SandboxSpec SPEC = SandboxSpec.builder(new SandboxId("box1")).build();
-  public static final SandboxSpec MCP_SERVER =
-      SPEC.toBuilder().containerType(ContainerType.MCP_SERVER).build();
+  public static final CreateRequest MCP_SERVER =
+      CreateRequest.auto(SPEC).with(Placement.DEFAULT.withWorkload(Workload.MCP_SERVER));
 
   public final FakeClock clock = new FakeClock();
   public final FakeLog log = new FakeLog();
@@ -59,11 +60,11 @@ public final class FakeHouse {
     return providers.values().stream().map(FakeProvider::standing).toList();
   }
 
-  public Selection select(Request request) {
+  public Selection select(CreateRequest request) {
     return new Selector(policy).select(request, standings());
   }
 
-  public Placement place(Request request) {
+  public PlacementResult place(CreateRequest request) {
     return new Fallback(clock, log)
         .place(select(request), name -> get(name).create(request.spec()));
   }

@@ -14,6 +14,7 @@ import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.UsageReporting.Usage;
@@ -70,8 +71,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   public static final SpecSupport EVERYTHING =
       new SpecSupport(
-          true,
-          true,
+          EnumSet.complementOf(EnumSet.of(SpecFeature.GPUS)),
           EnumSet.allOf(NetworkMode.class),
           EnumSet.allOf(Volume.Type.class),
           EnumSet.allOf(LimitKind.class));
@@ -182,7 +182,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
     beforeCreate.run();
     lastSpec = spec;
     Duration longest = longestTtl;
-    if (longest != null && spec.ttl().orElse(longest).compareTo(longest) > 0) {
+    if (longest != null && spec.deadline().orElse(longest).compareTo(longest) > 0) {
       throw Fault.of(ErrorCode.INVALID_SPEC, "the ttl is too long", "ask for less")
           .with(MAX_TTL_SECONDS, Long.toString(longest.toSeconds()))
           .exception();

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotOrder;
 import dev.isola.spi.Destroy;
@@ -48,7 +48,7 @@ class MetricsTest {
   @TempDir Path folder;
 
   private static Order order(SandboxSpec.Builder spec) {
-    return Order.of(Request.of(spec.build(), "memory"));
+    return Order.of(CreateRequest.of(spec.build(), "memory"));
   }
 
   private static SandboxSpec.Builder spec() {
@@ -82,7 +82,7 @@ class MetricsTest {
       assertThatThrownBy(() -> house.engine.sandbox(id).files().stat("none", NOFOLLOW_LINKS))
           .isInstanceOf(NotFound.class);
       assertThatThrownBy(
-              () -> house.engine.create(Order.of(Request.of(spec().build(), "my secret"))))
+              () -> house.engine.create(Order.of(CreateRequest.of(spec().build(), "my secret"))))
           .isInstanceOf(NotFound.class);
 
       assertThat(values(house))

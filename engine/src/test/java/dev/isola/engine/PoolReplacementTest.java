@@ -3,10 +3,10 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -37,7 +37,7 @@ class PoolReplacementTest {
 
   private static Order order() {
     SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).image("tool").build();
-    return Order.of(Request.auto(spec));
+    return Order.of(CreateRequest.auto(spec));
   }
 
   private static List<SandboxView> pooled(EngineHouse house) {

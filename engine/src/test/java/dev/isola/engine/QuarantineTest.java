@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
@@ -52,8 +52,8 @@ class QuarantineTest {
   }
 
   private static void create(EngineHouse house, SandboxId id, Duration ttl) {
-    SandboxSpec spec = SandboxSpec.builder(id).ttl(ttl).build();
-    house.engine.create(Order.of(Request.of(spec, "memory")).withFixedId());
+    SandboxSpec spec = SandboxSpec.builder(id).build();
+    house.engine.create(Order.of(CreateRequest.of(spec, "memory").withTtl(ttl)).withFixedId());
   }
 
   @Test
@@ -129,8 +129,10 @@ class QuarantineTest {
   @Test
   void tagsOfCallersCannotBeginWithTheReservedPrefix() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      SandboxSpec spec = SandboxSpec.builder(GOOD).tag("isola.rests-after-ms", "x").build();
-      assertThatThrownBy(() -> house.engine.create(Order.of(Request.of(spec, "memory"))))
+      CreateRequest request =
+          CreateRequest.of(SandboxSpec.builder(GOOD).build(), "memory")
+              .withTags(Map.of("isola.rests-after-ms", "x"));
+      assertThatThrownBy(() -> house.engine.create(Order.of(request)))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("isola.rests-after-ms");
     }
@@ -149,7 +151,7 @@ class QuarantineTest {
         };
     try (EngineHouse house = new EngineHouse(folder, "reconcile:\n  interval: 1s\n", provider)) {
       SandboxSpec spec = SandboxSpec.builder(GOOD).build();
-      house.engine.create(Order.of(Request.of(spec, "gvisor")).withFixedId());
+      house.engine.create(Order.of(CreateRequest.of(spec, "gvisor")).withFixedId());
       assertThat(house.engine.promised().promised().memoryMb()).isPositive();
 
       house.engine.destroy(GOOD, Destroy.FORCE);

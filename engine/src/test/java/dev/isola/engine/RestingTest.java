@@ -3,9 +3,11 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.spi.Destroy;
@@ -17,7 +19,6 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.WhenOver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,11 +39,9 @@ class RestingTest {
 
   @TempDir Path folder;
 
-  private static Delivery make(EngineHouse house, WhenOver what) {
-    SandboxSpec spec =
-        SandboxSpec.builder(new SandboxId("idler")).whenIdle(what).ttl(Duration.ofHours(9)).build();
-    return house.engine.create(
-        Order.of(Request.of(spec, "memory")).withFixedId().withIdleTimeout(IDLE));
+  private static Delivery make(EngineHouse house, ExpiryAction what) {
+    return make(
+        house, Lifecycle.ttl(Duration.ofHours(9)).withWhenIdle(what).withIdleTimeout(IDLE));
   }
 
   private static SandboxState state(EngineHouse house) {
@@ -52,7 +51,7 @@ class RestingTest {
   @Test
   void oneThatIsIdleIsPausedAndComesBackWithTheNextRequest() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      Delivery made = make(house, WhenOver.PAUSE);
+      Delivery made = make(house, ExpiryAction.PAUSE);
       SandboxId id = made.entry().id();
       made.sandbox().run(Command.shell("echo kept > file"));
       house.clock.pass(IDLE.plusSeconds(1));
@@ -76,7 +75,7 @@ class RestingTest {
   @Test
   void itsTimeIsUpAllTheSame() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, WhenOver.PAUSE);
+      make(house, ExpiryAction.PAUSE);
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.PAUSED);
       house.clock.pass(Duration.ofHours(9));
@@ -87,7 +86,7 @@ class RestingTest {
   @Test
   void oneThatCannotRestEnds() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, WhenOver.STOP); // which the memory provider does not do
+      make(house, ExpiryAction.STOP); // which the memory provider does not do
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.DESTROYED);
     }
@@ -96,7 +95,7 @@ class RestingTest {
   @Test
   void oneThatSomebodyPausedIsNotWokenByARequest() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      SandboxId id = make(house, WhenOver.PAUSE).entry().id();
+      SandboxId id = make(house, ExpiryAction.PAUSE).entry().id();
       house.engine.pause(id, PauseKind.MEMORY);
       Assertions.assertThatThrownBy(() -> house.engine.sandbox(id).run(Command.shell("echo no")))
           .isInstanceOf(Conflict.class);
@@ -106,7 +105,7 @@ class RestingTest {
   @Test
   void aForkThatIsRefusedWakesNobody() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, WhenOver.PAUSE);
+      make(house, ExpiryAction.PAUSE);
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.PAUSED);
       Assertions.assertThatThrownBy(() -> house.engine.fork(IDLER, 1, ForkKind.MEMORY))
@@ -122,12 +121,14 @@ class RestingTest {
 
   private static final SandboxId IDLER = new SandboxId("idler");
 
-  private static Delivery make(EngineHouse house, SandboxSpec.Builder spec) {
-    return house.engine.create(Order.of(Request.of(spec.build(), "memory")).withFixedId());
+  private static Delivery make(EngineHouse house, Lifecycle lifecycle) {
+    SandboxSpec spec = SandboxSpec.builder(IDLER).build();
+    return house.engine.create(
+        Order.of(CreateRequest.of(spec, "memory").with(lifecycle)).withFixedId());
   }
 
-  private static SandboxSpec.Builder expiring(WhenOver what) {
-    return SandboxSpec.builder(IDLER).ttl(Duration.ofHours(1)).whenExpired(what);
+  private static Lifecycle expiring(ExpiryAction what) {
+    return Lifecycle.ttl(Duration.ofHours(1)).withWhenExpired(what);
   }
 
   private static String said(EngineHouse house, String shell) {
@@ -143,7 +144,7 @@ class RestingTest {
   @Test
   void oneThatRestsInASnapshotIsNotAtItsProviderAndComesBack() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, WhenOver.SNAPSHOT);
+      make(house, ExpiryAction.SNAPSHOT);
       said(house, "mkdir a; echo kept > a/file; echo gone > /tmp/other");
       assertThat(there(house)).isTrue();
       house.clock.pass(IDLE.plusSeconds(1));
@@ -169,7 +170,7 @@ class RestingTest {
   @Test
   void severalRequestsAtOnceBringItBackOnce() throws Exception {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, WhenOver.SNAPSHOT);
+      make(house, ExpiryAction.SNAPSHOT);
       said(house, "echo kept > file");
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.STOPPED);
@@ -190,7 +191,7 @@ class RestingTest {
   @Test
   void oneThatIsDestroyedWhileItRestsLeavesNoSnapshot() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, WhenOver.SNAPSHOT);
+      make(house, ExpiryAction.SNAPSHOT);
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.STOPPED && !there(house));
       assertThat(house.engine.snapshots().list()).hasSize(1);
@@ -203,7 +204,7 @@ class RestingTest {
   @Test
   void oneWhoseTimeIsUpIsPausedAndLivesAnewWhenItIsResumed() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, expiring(WhenOver.PAUSE));
+      make(house, expiring(ExpiryAction.PAUSE));
       said(house, "echo kept > file");
       house.clock.pass(Duration.ofHours(1));
       await().until(() -> state(house) == SandboxState.PAUSED);
@@ -221,10 +222,10 @@ class RestingTest {
 
   @Test
   void withAutoResumeARequestWakesOneWhoseTimeWasUp() throws IOException {
-    for (WhenOver what : List.of(WhenOver.PAUSE, WhenOver.SNAPSHOT)) {
+    for (ExpiryAction what : List.of(ExpiryAction.PAUSE, ExpiryAction.SNAPSHOT)) {
       Path own = Files.createDirectory(folder.resolve(what.name()));
       try (EngineHouse house = new EngineHouse(own, "")) {
-        make(house, expiring(what).autoResume(true));
+        make(house, expiring(what).withAutoResume(true));
         said(house, "echo kept > file");
         house.clock.pass(Duration.ofHours(1));
         await().until(() -> state(house) != SandboxState.RUNNING);
@@ -239,8 +240,12 @@ class RestingTest {
   @Test
   void oneThatRestsSinceItWasIdleIsKeptWhenItsTimeIsUp() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      SandboxSpec spec = expiring(WhenOver.PAUSE).whenIdle(WhenOver.PAUSE).autoResume(true).build();
-      house.engine.create(Order.of(Request.of(spec, "memory")).withFixedId().withIdleTimeout(IDLE));
+      make(
+          house,
+          expiring(ExpiryAction.PAUSE)
+              .withWhenIdle(ExpiryAction.PAUSE)
+              .withIdleTimeout(IDLE)
+              .withAutoResume(true));
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.PAUSED);
       house.clock.pass(Duration.ofHours(2));

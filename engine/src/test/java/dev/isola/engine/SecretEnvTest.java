@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;
@@ -18,7 +20,6 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.WhenOver;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -43,10 +44,16 @@ class SecretEnvTest {
         SandboxSpec.builder(ID)
             .env("PLAIN", "shown")
             .secretEnv("API_KEY", Secret.of(VALUE))
-            .whenIdle(WhenOver.SNAPSHOT)
             .build();
     return house.engine.create(
-        Order.of(Request.of(spec, "memory")).withFixedId().withIdleTimeout(IDLE).withKey("once"));
+        Order.of(
+                CreateRequest.of(spec, "memory")
+                    .with(
+                        Lifecycle.DEFAULT
+                            .withWhenIdle(ExpiryAction.SNAPSHOT)
+                            .withIdleTimeout(IDLE))
+                    .withIdempotencyKey("once"))
+            .withFixedId());
   }
 
   private static String seen(Sandbox sandbox) {

@@ -3,9 +3,9 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.SandboxId;
@@ -64,7 +64,7 @@ class Seed001PoolTest {
 
   private static Order order(String kind) {
     SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).env("KIND", kind).build();
-    return Order.of(Request.auto(spec));
+    return Order.of(CreateRequest.auto(spec));
   }
 
   private static List<SandboxEntry> pooled(EngineHouse house) {
@@ -170,7 +170,7 @@ class Seed001PoolTest {
     try (EngineHouse house = house(POOL, new FakeProvider("gvisor"), bubblewrap)) {
       await().until(() -> pooled(house).size() == 1);
       SandboxSpec named = order("warm").request().spec();
-      Delivery other = house.engine.create(Order.of(Request.of(named, "bubblewrap")));
+      Delivery other = house.engine.create(Order.of(CreateRequest.of(named, "bubblewrap")));
       assertThat(other.entry().warm()).isFalse();
       assertThat(other.entry().provider()).isEqualTo("bubblewrap");
       assertThat(house.log.infos).anyMatch(line -> line.contains("provider mismatch"));

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
@@ -14,10 +15,9 @@ import dev.isola.engine.api.Standing;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.health.Rhythm;
 import dev.isola.engine.placing.Attempt;
-import dev.isola.engine.placing.Placement;
+import dev.isola.engine.placing.PlacementResult;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Policy;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.selection.Selector;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.spi.Health;
@@ -75,7 +75,7 @@ class Seed001Test {
   @DisplayName("Self-hosted deployment with KVM available")
   void selfHostedDeploymentWithKvmAvailable() {
     FakeHouse house = FakeHouse.selfHosted(ALL);
-    assertThat(house.select(Request.of(SPEC, "auto")).names())
+    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
         .startsWith("firecracker", "gvisor", "bubblewrap", "crun", "runc", "docker");
   }
 
@@ -84,8 +84,8 @@ class Seed001Test {
   void selfHostedDeploymentWithoutKvm() {
     FakeHouse house = FakeHouse.selfHosted(ALL);
     house.get("firecracker").ill("KVM is not available");
-    assertThat(house.select(Request.of(SPEC, "auto")).names()).startsWith("gvisor");
-    assertThat(house.select(Request.auto(SPEC)).rejection("firecracker"))
+    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names()).startsWith("gvisor");
+    assertThat(house.select(CreateRequest.auto(SPEC)).rejection("firecracker"))
         .hasValueSatisfying(one -> assertThat(one.reason()).isEqualTo("KVM is not available"));
   }
 
@@ -93,7 +93,7 @@ class Seed001Test {
   @DisplayName("Managed deployment with E2B configured")
   void managedDeploymentWithE2bConfigured() {
     FakeHouse house = FakeHouse.managed(true, "firecracker", "gvisor", "e2b");
-    assertThat(house.select(Request.of(SPEC, "auto")).names())
+    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
         .containsExactly("e2b", "firecracker", "gvisor");
   }
 
@@ -101,11 +101,11 @@ class Seed001Test {
   @DisplayName("Managed deployment without E2B")
   void managedDeploymentWithoutE2b() {
     FakeHouse house = FakeHouse.managed(false, "e2b", "gvisor", "firecracker");
-    assertThat(house.select(Request.of(SPEC, "auto")).names())
+    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
         .containsExactly("firecracker", "gvisor");
     house.get("firecracker").ill("KVM is not available");
-    assertThat(house.select(Request.auto(SPEC)).names()).containsExactly("gvisor");
-    assertThat(house.select(Request.auto(SPEC)).rejection("e2b"))
+    assertThat(house.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");
+    assertThat(house.select(CreateRequest.auto(SPEC)).rejection("e2b"))
         .hasValueSatisfying(one -> assertThat(one.fix()).isEqualTo("set E2B_API_KEY"));
   }
 
@@ -113,9 +113,9 @@ class Seed001Test {
   @DisplayName("No provider specified defaults to auto")
   void noProviderSpecifiedDefaultsToAuto() {
     FakeHouse house = FakeHouse.selfHosted(ALL);
-    assertThat(house.select(Request.of(SPEC, "")))
-        .isEqualTo(house.select(Request.of(SPEC, "auto")))
-        .isEqualTo(house.select(Request.auto(SPEC)));
+    assertThat(house.select(CreateRequest.of(SPEC, "")))
+        .isEqualTo(house.select(CreateRequest.of(SPEC, "auto")))
+        .isEqualTo(house.select(CreateRequest.auto(SPEC)));
   }
 
   @Test
@@ -123,7 +123,7 @@ class Seed001Test {
   void firecrackerFailsFallsBackToGvisor() {
     FakeHouse house = FakeHouse.selfHosted("firecracker", "gvisor");
     house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
-    Placement placement = house.place(Request.auto(SPEC));
+    PlacementResult placement = house.place(CreateRequest.auto(SPEC));
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.provider().isolation()).isEqualTo(Isolation.KERNEL);
     assertThat(placement.attempts())
@@ -140,10 +140,10 @@ class Seed001Test {
   void e2bFailsFallsBackToFirecrackerThenGvisor() {
     FakeHouse house = FakeHouse.managed(true, "gvisor", "firecracker", "e2b");
     house.get("e2b").failing(ErrorCode.RESOURCE_LIMIT, "quota exceeded");
-    assertThat(house.place(Request.auto(SPEC)).provider().name()).isEqualTo("firecracker");
+    assertThat(house.place(CreateRequest.auto(SPEC)).provider().name()).isEqualTo("firecracker");
 
     house.get("firecracker").failing(ErrorCode.PROVIDER_UNAVAILABLE, "no tap device");
-    Placement placement = house.place(Request.auto(SPEC));
+    PlacementResult placement = house.place(CreateRequest.auto(SPEC));
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.attempts())
         .extracting(Attempt::provider)
@@ -151,7 +151,7 @@ class Seed001Test {
     assertThat(house.log.warnings).hasSize(3);
 
     house.get("firecracker").ill("KVM is not available");
-    assertThat(house.place(Request.auto(SPEC)).attempts())
+    assertThat(house.place(CreateRequest.auto(SPEC)).attempts())
         .extracting(Attempt::provider)
         .containsExactly("e2b");
   }
@@ -161,13 +161,13 @@ class Seed001Test {
   void explicitProviderRequestDoesNotFallback() {
     FakeHouse house = FakeHouse.selfHosted("firecracker", "gvisor");
     house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
-    assertThatThrownBy(() -> house.place(Request.of(SPEC, "firecracker")))
+    assertThatThrownBy(() -> house.place(CreateRequest.of(SPEC, "firecracker")))
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessage("KVM said no; mend firecracker");
     assertThat(house.get("gvisor").created).hasValue(0);
 
     house.get("firecracker").ill("KVM is not available");
-    assertThatThrownBy(() -> house.place(Request.of(SPEC, "firecracker")))
+    assertThatThrownBy(() -> house.place(CreateRequest.of(SPEC, "firecracker")))
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessageContaining("firecracker: KVM is not available")
         .hasMessageContaining("mend firecracker");
@@ -181,7 +181,7 @@ class Seed001Test {
     house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
     house.get("gvisor").failing(ErrorCode.DEADLINE_EXCEEDED, "it took too long");
     house.get("docker").ill("no daemon");
-    assertThatThrownBy(() -> house.place(Request.auto(SPEC)))
+    assertThatThrownBy(() -> house.place(CreateRequest.auto(SPEC)))
         .isInstanceOfSatisfying(
             ProviderUnavailable.class,
             e ->
@@ -206,7 +206,7 @@ class Seed001Test {
     house.get("firecracker").ill("KVM is not available");
     house.get("gvisor").ill("no runsc");
     house.get("docker").ill("no daemon");
-    assertThat(house.select(Request.auto(SPEC)).names())
+    assertThat(house.select(CreateRequest.auto(SPEC)).names())
         .containsExactly("bubblewrap", "crun", "runc");
   }
 
@@ -265,14 +265,14 @@ class Seed001Test {
             new Rhythm(Duration.ofMillis(5), Duration.ofSeconds(5)),
             new FakeClock(),
             log)) {
-      assertThat(selector.select(Request.auto(SPEC), monitor.settled()).names())
+      assertThat(selector.select(CreateRequest.auto(SPEC), monitor.settled()).names())
           .containsExactly("firecracker", "gvisor");
 
       firecracker.ill("manager unreachable");
       await()
           .untilAsserted(
               () ->
-                  assertThat(selector.select(Request.auto(SPEC), monitor.current()).names())
+                  assertThat(selector.select(CreateRequest.auto(SPEC), monitor.current()).names())
                       .containsExactly("gvisor"));
       int asked = firecracker.asked.get();
       await().until(() -> firecracker.asked.get() > asked + 5);
@@ -286,7 +286,7 @@ class Seed001Test {
       await()
           .untilAsserted(
               () ->
-                  assertThat(selector.select(Request.auto(SPEC), monitor.current()).names())
+                  assertThat(selector.select(CreateRequest.auto(SPEC), monitor.current()).names())
                       .containsExactly("firecracker", "gvisor"));
       assertThat(log.infos).containsExactly("provider firecracker is healthy again");
     }
@@ -318,7 +318,7 @@ class Seed001Test {
   @Test
   @DisplayName("Agent workspace defaults to Firecracker")
   void agentWorkspaceDefaultsToFirecracker() {
-    assertThat(FakeHouse.selfHosted(ALL).select(Request.auto(SPEC)).names())
+    assertThat(FakeHouse.selfHosted(ALL).select(CreateRequest.auto(SPEC)).names())
         .startsWith("firecracker", "gvisor");
   }
 
@@ -326,10 +326,10 @@ class Seed001Test {
   @DisplayName("MCP server defaults to gVisor")
   void mcpServerDefaultsToGvisor() {
     FakeHouse house = FakeHouse.selfHosted(ALL);
-    assertThat(house.select(Request.auto(MCP_SERVER)).names())
+    assertThat(house.select(MCP_SERVER).names())
         .startsWith("gvisor", "firecracker", "bubblewrap");
     house.get("gvisor").ill("no runsc");
-    assertThat(house.select(Request.auto(MCP_SERVER)).names()).startsWith("firecracker");
+    assertThat(house.select(MCP_SERVER).names()).startsWith("firecracker");
   }
 
   /** The scenario of seed 003 that belongs to them. */
@@ -338,7 +338,7 @@ class Seed001Test {
   void explicitLocalMicrovmFallsBackToE2b() {
     FakeHouse house = FakeHouse.selfHosted("microvmctl", "e2b", "gvisor");
     house.get("microvmctl").failing(ErrorCode.SPAWN_FAILED, "no worker");
-    Request request = Request.of(SPEC, "local_microvm");
+    CreateRequest request = CreateRequest.of(SPEC, "local_microvm");
     assertThatThrownBy(() -> house.place(request)).isInstanceOf(SandboxException.class);
     assertThat(house.get("e2b").created).as("without a key").hasValue(0);
 
@@ -357,7 +357,7 @@ class Seed001Test {
 
     house.get("microvmctl").ill("no CLI");
     assertThat(keyed.select(request).names()).as("it would fail").containsExactly("e2b");
-    assertThat(keyed.select(Request.of(SPEC, "remote_e2b")).names()).containsExactly("e2b");
+    assertThat(keyed.select(CreateRequest.of(SPEC, "remote_e2b")).names()).containsExactly("e2b");
   }
 
   private static Policy policy(boolean key, boolean fallback) {

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Event;
 import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.SnapshotImages;
@@ -85,11 +85,12 @@ class SnapshotsTest {
   }
 
   private SandboxSpec.Builder spec() {
-    return SandboxSpec.builder(new SandboxId("snap" + ++number)).ttl(Duration.ofMinutes(5));
+    return SandboxSpec.builder(new SandboxId("snap" + ++number));
   }
 
   private Delivery make(SandboxSpec spec, String provider) {
-    Delivery delivery = house.engine.create(Order.of(Request.of(spec, provider)).withFixedId());
+    CreateRequest request = CreateRequest.of(spec, provider).withTtl(Duration.ofMinutes(5));
+    Delivery delivery = house.engine.create(Order.of(request).withFixedId());
     made.add(spec.id());
     return delivery;
   }
@@ -330,11 +331,11 @@ class SnapshotsTest {
     house = new EngineHouse(folder, warm, new BubblewrapProviderFactory());
     await().atMost(Duration.ofSeconds(60)).until(() -> pooled().size() == 1);
     SandboxSpec wanted = SandboxSpec.builder(new SandboxId("any")).image(image).build();
-    Delivery got = house.engine.create(Order.of(Request.of(wanted, "bubblewrap")));
+    Delivery got = house.engine.create(Order.of(CreateRequest.of(wanted, "bubblewrap")));
     made.add(got.entry().id());
     assertThat(house.engine.pool().tally().hits()).isEqualTo(1);
     assertThat(output(got.sandbox(), DESCRIBE)).isEqualTo(before);
-    Delivery other = house.engine.create(Order.of(Request.of(spec().build(), "bubblewrap")));
+    Delivery other = house.engine.create(Order.of(CreateRequest.of(spec().build(), "bubblewrap")));
     made.add(other.entry().id());
     assertThat(output(other.sandbox(), "ls /workspace")).isEmpty();
     // Forks are not taken from it, though their specs are the same.

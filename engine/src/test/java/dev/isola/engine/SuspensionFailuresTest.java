@@ -3,8 +3,10 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
@@ -12,7 +14,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.WhenOver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -38,16 +39,16 @@ class SuspensionFailuresTest {
     return new EngineHouse(folder, "reconcile:\n  interval: 1s\n", provider);
   }
 
-  private static void make(EngineHouse house, WhenOver idle, WhenOver expired) {
-    SandboxSpec spec =
-        SandboxSpec.builder(ID)
-            .whenIdle(idle)
-            .whenExpired(expired)
-            .autoResume(expired != WhenOver.DESTROY)
-            .ttl(TTL)
-            .build();
+  private static void make(EngineHouse house, ExpiryAction idle, ExpiryAction expired) {
+    Lifecycle lifecycle =
+        Lifecycle.ttl(TTL)
+            .withIdleTimeout(IDLE)
+            .withWhenIdle(idle)
+            .withWhenExpired(expired)
+            .withAutoResume(expired != ExpiryAction.DESTROY);
+    SandboxSpec spec = SandboxSpec.builder(ID).build();
     house.engine.create(
-        Order.of(Request.of(spec, "bubblewrap").strict()).withFixedId().withIdleTimeout(IDLE));
+        Order.of(CreateRequest.of(spec, "bubblewrap").with(lifecycle).strict()).withFixedId());
     output(house, "echo kept > file");
   }
 
@@ -69,11 +70,11 @@ class SuspensionFailuresTest {
 
   @ParameterizedTest
   @EnumSource(
-      value = WhenOver.class,
+      value = ExpiryAction.class,
       names = {"PAUSE", "SNAPSHOT"})
-  void anIdleSandboxThatCannotBeAskedGoesOnAndIsSuspendedLater(WhenOver idle) throws IOException {
+  void anIdleSandboxThatCannotBeAskedGoesOnAndIsSuspendedLater(ExpiryAction idle) throws IOException {
     try (EngineHouse house = house()) {
-      make(house, idle, WhenOver.DESTROY);
+      make(house, idle, ExpiryAction.DESTROY);
       provider.capabilityFailure = busy();
       house.clock.pass(IDLE.plusSeconds(1));
       awaitWarning(house, "cannot be suspended and goes on: the agent does not answer");
@@ -90,7 +91,7 @@ class SuspensionFailuresTest {
   @Test
   void anExpiredSandboxThatCannotBeAskedIsTriedAgainAfterAMinute() throws IOException {
     try (EngineHouse house = house()) {
-      make(house, WhenOver.DESTROY, WhenOver.SNAPSHOT);
+      make(house, ExpiryAction.DESTROY, ExpiryAction.SNAPSHOT);
       provider.capabilityFailure = busy();
       house.clock.pass(TTL);
       awaitWarning(house, "cannot be suspended and goes on: the agent does not answer");
@@ -106,7 +107,7 @@ class SuspensionFailuresTest {
   @Test
   void aPauseThatFailsLeavesTheSandboxRunning() throws IOException {
     try (EngineHouse house = house()) {
-      make(house, WhenOver.PAUSE, WhenOver.DESTROY);
+      make(house, ExpiryAction.PAUSE, ExpiryAction.DESTROY);
       provider.pauseFailure = busy();
       house.clock.pass(IDLE.plusSeconds(1));
       awaitWarning(house, "cannot be paused and goes on: the agent does not answer");
@@ -125,7 +126,7 @@ class SuspensionFailuresTest {
   @Test
   void aSandboxThatIsResumedWhileTheInventoryIsReadIsNotTakenForRemains() throws IOException {
     try (EngineHouse house = house()) {
-      make(house, WhenOver.SNAPSHOT, WhenOver.DESTROY);
+      make(house, ExpiryAction.SNAPSHOT, ExpiryAction.DESTROY);
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.STOPPED && seen(house).isEmpty());
       AtomicInteger inventories = new AtomicInteger();

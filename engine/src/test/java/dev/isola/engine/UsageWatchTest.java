@@ -3,9 +3,9 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Event;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.UsageReporting.Usage;
 import dev.isola.spi.spec.ResourceLimits;
@@ -63,7 +63,7 @@ class UsageWatchTest {
       ResourceLimits limits =
           ResourceLimits.DEFAULT.withMemoryMb(100).withDiskMb(1000).withProcesses(10);
       SandboxSpec spec = SandboxSpec.builder(new SandboxId("greedy")).limits(limits).build();
-      house.engine.create(Order.of(Request.of(spec, "bubblewrap")));
+      house.engine.create(Order.of(CreateRequest.of(spec, "bubblewrap")));
       await().until(() -> used(house, "isola_usage_processes") == 7);
       assertThat(warnings(house)).isEmpty();
 

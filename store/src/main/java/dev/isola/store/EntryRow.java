@@ -1,9 +1,9 @@
 package dev.isola.store;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.spec.WhenOver;
 import java.sql.SQLException;
 import java.time.DateTimeException;
 import java.util.List;
@@ -120,8 +120,8 @@ final class EntryRow {
         row.optionalText("cause"),
         attempts(row.text("attempts")),
         labels(row.text("labels")),
-        WhenOver.valueOf(row.text("when_idle")),
-        WhenOver.valueOf(row.text("when_expired")),
+        ExpiryAction.valueOf(row.text("when_idle")),
+        ExpiryAction.valueOf(row.text("when_expired")),
         suspension(row),
         row.optionalText("base_image"),
         Optional.empty());
@@ -149,8 +149,8 @@ final class EntryRow {
         Optional.of(reason),
         List.of(),
         Map.of(),
-        WhenOver.DESTROY,
-        WhenOver.DESTROY,
+        ExpiryAction.DESTROY,
+        ExpiryAction.DESTROY,
         Optional.empty(),
         Optional.empty(),
         Optional.of(reason));

@@ -1,9 +1,9 @@
 package dev.isola.store;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.spec.WhenOver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -56,8 +56,8 @@ public record SandboxEntry(
     Optional<String> cause,
     List<Attempt> attempts,
     Map<String, String> labels,
-    WhenOver whenIdle,
-    WhenOver whenExpired,
+    ExpiryAction whenIdle,
+    ExpiryAction whenExpired,
     Optional<Suspension> suspension,
     Optional<String> baseImage,
     Optional<String> damage) {
@@ -148,8 +148,8 @@ public record SandboxEntry(
     private @Nullable String cause;
     private final List<Attempt> attempts = new ArrayList<>();
     private final Map<String, String> labels = new TreeMap<>();
-    private WhenOver whenIdle = WhenOver.DESTROY;
-    private WhenOver whenExpired = WhenOver.DESTROY;
+    private ExpiryAction whenIdle = ExpiryAction.DESTROY;
+    private ExpiryAction whenExpired = ExpiryAction.DESTROY;
     private @Nullable Suspension suspension;
     private @Nullable String baseImage;
     private @Nullable String damage;
@@ -260,12 +260,12 @@ public record SandboxEntry(
       return this;
     }
 
-    public Builder whenIdle(WhenOver action) {
+    public Builder whenIdle(ExpiryAction action) {
       whenIdle = action;
       return this;
     }
 
-    public Builder whenExpired(WhenOver action) {
+    public Builder whenExpired(ExpiryAction action) {
       whenExpired = action;
       return this;
     }

@@ -4,10 +4,10 @@ import static java.util.Locale.ROOT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.WhenOver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -216,10 +216,10 @@ abstract class MigrationsContract extends LedgerContract {
   @Test
   void expiryActionsMoveFromTheSpecToColumns() {
     LedgerConfig older = database.fresh();
-    List<WhenOver> all = List.of(WhenOver.values());
+    List<ExpiryAction> all = List.of(ExpiryAction.values());
     try (SqlLedger before = Ledgers.open(older, upTo(4))) {
-      for (WhenOver expired : all) {
-        for (WhenOver idle : all) {
+      for (ExpiryAction expired : all) {
+        for (ExpiryAction idle : all) {
           String spec =
               document(
                   "", actions(expired.name().toLowerCase(ROOT), idle.name().toLowerCase(ROOT)));
@@ -234,20 +234,20 @@ abstract class MigrationsContract extends LedgerContract {
           document("", ",\"whenIdle\":\"stop\""));
     }
     try (Ledger now = Ledgers.open(older)) {
-      for (WhenOver expired : all) {
-        for (WhenOver idle : all) {
+      for (ExpiryAction expired : all) {
+        for (ExpiryAction idle : all) {
           SandboxEntry entry = now.sandboxes().find(id(name(expired, idle))).orElseThrow();
           assertThat(entry.whenExpired()).isEqualTo(expired);
           assertThat(entry.whenIdle()).isEqualTo(idle);
         }
       }
       assertThat(now.sandboxes().find(id("idleonly")).orElseThrow().whenIdle())
-          .isEqualTo(WhenOver.STOP);
+          .isEqualTo(ExpiryAction.STOP);
     }
     database.remove(older);
   }
 
-  private static String name(WhenOver expired, WhenOver idle) {
+  private static String name(ExpiryAction expired, ExpiryAction idle) {
     return (expired.name() + idle.name()).toLowerCase(ROOT);
   }
 
@@ -274,8 +274,8 @@ abstract class MigrationsContract extends LedgerContract {
           .hasSize(specs.size())
           .allSatisfy(
               entry -> {
-                assertThat(entry.whenExpired()).isEqualTo(WhenOver.DESTROY);
-                assertThat(entry.whenIdle()).isEqualTo(WhenOver.DESTROY);
+                assertThat(entry.whenExpired()).isEqualTo(ExpiryAction.DESTROY);
+                assertThat(entry.whenIdle()).isEqualTo(ExpiryAction.DESTROY);
               });
     }
     database.remove(older);

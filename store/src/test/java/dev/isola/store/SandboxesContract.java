@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.NotFound;
-import dev.isola.spi.spec.WhenOver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,8 +43,8 @@ abstract class SandboxesContract extends LedgerContract {
         .attempt(new Attempt("gvisor", "", NOW.plusNanos(1_999)))
         .label("team", "a=b\tc")
         .label("", "")
-        .whenIdle(WhenOver.PAUSE)
-        .whenExpired(WhenOver.SNAPSHOT)
+        .whenIdle(ExpiryAction.PAUSE)
+        .whenExpired(ExpiryAction.SNAPSHOT)
         .suspension(
             new Suspension(
                 Suspension.Reason.IDLE, Optional.of(Duration.ofSeconds(5)), Optional.of("s1")))

@@ -95,7 +95,7 @@ public final class Rounds {
     try {
       SandboxSpec spec =
           SandboxSpec.builder(id)
-              .ttl(Duration.ofMinutes(5))
+              .deadline(Duration.ofMinutes(5))
               .startupTimeout(Duration.ofSeconds(20))
               .build();
       use(provider.create(spec), kill, random);

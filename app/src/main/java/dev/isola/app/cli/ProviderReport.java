@@ -5,6 +5,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Requirement;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.SandboxException;
@@ -93,8 +94,8 @@ public record ProviderReport(String name, Health health, Optional<ProviderInfo> 
     json.put("capabilities", capabilities());
     json.put("forks", words(ForkKind.of(known)));
     json.put("enforcedLimits", limits());
-    json.put("images", support.images());
-    json.put("users", support.users());
+    json.put("images", support.has(SpecFeature.IMAGES));
+    json.put("users", support.has(SpecFeature.USERS));
     json.put("networkModes", words(support.networkModes()));
     json.put("volumeTypes", words(support.volumeTypes()));
     json.put("cleanup", known.cleanup());

@@ -5,16 +5,13 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.spec.ContainerType;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
 import dev.isola.spi.spec.Volume;
-import dev.isola.spi.spec.WhenOver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -226,17 +223,11 @@ public final class RunOptions {
             Map.of(),
             Optional.empty(),
             SandboxSpec.DEFAULT_STARTUP_TIMEOUT,
-            Map.of(),
             Optional.of(life),
             Optional.of(Duration.ZERO),
-            false,
-            WhenOver.DESTROY,
-            WhenOver.DESTROY,
             limits(),
             network == null ? Network.DEFAULT : Network.of(Arguments.network("--network", network)),
-            ContainerType.AGENT_WORKSPACE,
-            0,
-            Require.NOTHING);
+            0);
     List<Violation> violations = new ArrayList<>(SpecValidation.violations(spec));
     violations.addAll(SpecValidation.hostViolations(spec));
     refuse(violations);

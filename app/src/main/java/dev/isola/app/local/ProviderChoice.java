@@ -1,16 +1,16 @@
 package dev.isola.app.local;
 
 import dev.isola.app.cli.Providers;
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.selection.Policy;
-import dev.isola.engine.selection.Rejection;
 import dev.isola.engine.selection.Rejection.Ground;
-import dev.isola.engine.selection.Request;
+import dev.isola.engine.selection.Rejection;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.selection.Selector;
-import dev.isola.engine.selection.Wish;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderProfile;
@@ -38,9 +38,9 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
    * @throws dev.isola.spi.error.NotFound when one is named that there is not
    * @throws SandboxException when none may make the sandbox, naming each with its reason and fix
    */
-  static ProviderChoice of(Providers providers, Policy policy, Request request) {
+  static ProviderChoice of(Providers providers, Policy policy, CreateRequest request) {
     Map<String, ProviderProfile> profiles = providers.profiles();
-    if (request.wish() instanceof Wish.Named(String wanted) && !profiles.containsKey(wanted)) {
+    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted) && !profiles.containsKey(wanted)) {
       throw ProviderNames.unknown(wanted, profiles.keySet());
     }
     Selector selector = new Selector(policy);
@@ -67,9 +67,9 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
   }
 
   /** The named provider is among those asked, unless its profile alone rules it out. */
-  private static Selection select(Selector selector, Request request, List<Standing> asked) {
-    boolean named = request.wish() instanceof Wish.Named;
-    return named && asked.stream().noneMatch(one -> request.wish().equals(Wish.of(one.name())))
+  private static Selection select(Selector selector, CreateRequest request, List<Standing> asked) {
+    boolean named = request.placement().provider() instanceof ProviderPreference.Named;
+    return named && asked.stream().noneMatch(one -> request.placement().provider().equals(ProviderPreference.of(one.name())))
         ? new Selection(List.of(), List.of(), true)
         : selector.select(request, asked);
   }
@@ -85,13 +85,13 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
   }
 
   private static SandboxException refusal(
-      Request request,
+      CreateRequest request,
       Map<String, ProviderProfile> profiles,
       Selection selection,
       List<Rejection> unasked) {
     List<Rejection> all = new ArrayList<>(selection.rejections());
     all.addAll(unasked);
-    if (request.wish() instanceof Wish.Named(String wanted)) {
+    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)) {
       Optional<Rejection> why =
           all.stream().filter(one -> one.provider().equals(wanted)).findFirst();
       if (why.isPresent()) {
@@ -101,7 +101,7 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
     all.removeIf(one -> one.ground() == Ground.ONLY_WHEN_NAMED);
     boolean unisolated = all.removeIf(one -> isPlainProcess(one, profiles));
     SandboxException error = Fallback.refused(new Selection(List.of(), all, false));
-    if (!unisolated || request.require().isolation() != Isolation.PROCESS) {
+    if (!unisolated || request.placement().requirements().isolation() != Isolation.PROCESS) {
       return error;
     }
     Fault fault =

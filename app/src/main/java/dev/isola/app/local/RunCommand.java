@@ -10,25 +10,26 @@ import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.RunOptions;
 import dev.isola.app.cli.UsageException;
 import dev.isola.app.cli.Wiring;
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.selection.Policy;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.LimitKind;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Set;
-import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine;
 
 /** {@code isola run}: one command in a fresh sandbox, which is gone when the command has ended. */
 @CommandLine.Command(
@@ -86,12 +87,12 @@ public final class RunCommand implements Action {
   /** Prefers a provider that enforces the limits asked for; where there is none, that is told. */
   private ProviderChoice choose(Providers providers, Config config, SandboxSpec spec) {
     Policy policy = RunPolicy.of(config, options);
-    Request request = request(config, spec);
+    CreateRequest request = request(config, spec);
     Set<LimitKind> limits = options.limitsAsked().keySet();
     if (limits.isEmpty()) {
       return ProviderChoice.of(providers, policy, request);
     }
-    Require enforced = new Require(Isolation.PROCESS, Set.of(), limits);
+    Requirements enforced = Requirements.limits(limits.toArray(LimitKind[]::new));
     try {
       return ProviderChoice.of(providers, policy, request.requiring(enforced));
     } catch (SandboxException none) {
@@ -99,11 +100,11 @@ public final class RunCommand implements Action {
     }
   }
 
-  private Request request(Config config, SandboxSpec spec) {
+  private CreateRequest request(Config config, SandboxSpec spec) {
     String provider = options.provider == null ? config.get(Keys.PROVIDER) : options.provider;
-    return Request.of(spec, provider)
+    return CreateRequest.of(spec, ProviderNames.plain(provider))
         .requiring(
-            new Require(
+            new Requirements(
                 options.isolation().orElse(Isolation.PROCESS),
                 options.tty ? Set.of(Terminals.class) : Set.of(),
                 Set.of()));

@@ -141,8 +141,8 @@ class RunTest {
     isola().call("run", "true");
     isola().call("run", "--timeout", "30h", "true");
     assertThat(fake.specs.get(0).linger()).contains(Duration.ZERO);
-    assertThat(fake.specs.get(0).ttl()).contains(Duration.ofHours(24));
-    assertThat(fake.specs.get(1).ttl()).contains(Duration.ofHours(30).plusMinutes(1));
+    assertThat(fake.specs.get(0).deadline()).contains(Duration.ofHours(24));
+    assertThat(fake.specs.get(1).deadline()).contains(Duration.ofHours(30).plusMinutes(1));
     assertThat(fake.specs.get(0).id()).isNotEqualTo(fake.specs.get(1).id());
   }
 

@@ -72,7 +72,7 @@ public final class Subject implements AutoCloseable {
   public synchronized SandboxSpec.Builder spec() {
     SandboxId id = SandboxId.random(RANDOM);
     made.push(id);
-    return SandboxSpec.builder(id).ttl(Duration.ofMinutes(5));
+    return SandboxSpec.builder(id).deadline(Duration.ofMinutes(5));
   }
 
   public Sandbox create(UnaryOperator<SandboxSpec.Builder> with) {

@@ -2,25 +2,30 @@ package dev.isola.document;
 
 import static java.util.Map.entry;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.Placement;
+import dev.isola.document.request.ProviderPreference;
+import dev.isola.document.request.RequestValidation;
+import dev.isola.document.request.Workload;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.ContainerType;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
 import dev.isola.spi.spec.Volume;
-import dev.isola.spi.spec.WhenOver;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,8 +41,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spec as a document: a tree of maps, lists, text, numbers and flags, as any JSON library makes
- * it. It is what API requests, files and stored records hold.
+ * A request and its spec as one document: a tree of maps, lists, text, numbers and flags, as any
+ * JSON library makes it. It is what API requests, files and stored records hold. The provider, the
+ * idle timeout and the idempotency key of a request are not in it: they stand beside it.
  *
  * <p>{@code apiVersion} is {@code v1} or {@code v2}; without it a document is of the current
  * version, {@code v2}. An older document is migrated, then read; providers never see the
@@ -91,8 +97,7 @@ public final class SpecDocument {
           entry("limits.processes", "resources.processes"),
           entry("limits.threads", "resources.threads"),
           entry("limits.bandwidthMbps", "resources.networkBandwidth"),
-          entry("limits.timeout", "resources.timeoutSeconds"),
-          entry("limits.required", "resources.required"));
+          entry("limits.timeout", "resources.timeoutSeconds"));
 
   /** The fields that version 1 does not have. */
   static final Map<String, String> ONLY_IN_V2 =
@@ -134,34 +139,35 @@ public final class SpecDocument {
    * @throws dev.isola.spi.error.InvalidRequest with {@code INVALID_SPEC}, naming every field that
    *     is unknown, of the wrong type or invalid, by the name it has in the document
    */
-  public static SandboxSpec fromMap(Map<String, ?> document, Supplier<SandboxId> freshId) {
+  public static CreateRequest fromMap(Map<String, ?> document, Supplier<SandboxId> freshId) {
     return switch (version(document)) {
       case V1 -> {
         List<Violation> violations = new ArrayList<>();
         SpecDocumentV1.nameUnknown(document, violations);
-        SandboxSpec spec = read(SpecDocumentV1.migrate(document), freshId, violations);
+        CreateRequest request = read(SpecDocumentV1.migrate(document), freshId, violations);
         SpecValidation.refuse(
             violations.stream()
                 .map(v -> new Violation(SpecDocumentV1.nameOf(v.field()), v.problem()))
                 .toList());
-        yield spec;
+        yield request;
       }
       case V2 -> {
         List<Violation> violations = new ArrayList<>();
-        SandboxSpec spec = read(document, freshId, violations);
+        CreateRequest request = read(document, freshId, violations);
         SpecValidation.refuse(violations);
-        yield spec;
+        yield request;
       }
     };
   }
 
   /**
-   * Writes {@code spec} as a document of the current version, with its defaults spelled out, so
-   * that a stored one keeps its meaning. {@link #fromMap} reads it back as an equal spec, but for
-   * {@code secretEnv}, which is left out: a document may be stored and shown.
+   * Writes {@code request} as a document of the current version, with its defaults spelled out, so
+   * that a stored one keeps its meaning. {@link #fromMap} reads it back as an equal one, but for
+   * what stands beside a document, and for {@code secretEnv}, which is left out: a document may be
+   * stored and shown.
    */
-  public static Map<String, Object> toMap(SandboxSpec spec) {
-    return SpecDocumentWriter.write(spec);
+  public static Map<String, Object> toMap(CreateRequest request) {
+    return SpecDocumentWriter.write(request);
   }
 
   private static ApiVersion version(Map<String, ?> document) {
@@ -190,18 +196,43 @@ public final class SpecDocument {
     return known.orElse(ApiVersion.CURRENT);
   }
 
-  private static SandboxSpec read(
+  private static CreateRequest read(
       Map<?, ?> document, Supplier<SandboxId> freshId, List<Violation> violations) {
-    SandboxSpec spec = new SpecDocument(DocumentReader.of(document, violations)).spec(freshId);
-    for (Violation violation : SpecValidation.violations(spec)) {
+    CreateRequest request =
+        new SpecDocument(DocumentReader.of(document, violations)).request(freshId);
+    for (Violation violation : RequestValidation.violations(request)) {
       String field = DOCUMENT_NAMES.getOrDefault(violation.field(), violation.field());
       violations.add(new Violation(field, violation.problem()));
     }
-    return spec;
+    return request;
   }
 
-  private SandboxSpec spec(Supplier<SandboxId> freshId) {
+  private CreateRequest request(Supplier<SandboxId> freshId) {
     in.expect("apiVersion");
+    Optional<Limits> resources = in.object("resources").map(SpecDocument::limits);
+    SandboxSpec spec = spec(freshId, resources.map(Limits::limits));
+    Lifecycle lifecycle =
+        new Lifecycle(
+            in.field(in::asSeconds, "ttlSeconds"),
+            Optional.empty(),
+            in.field(in.asOneOf(ExpiryAction.class), "whenIdle").orElse(ExpiryAction.DESTROY),
+            in.field(in.asOneOf(ExpiryAction.class), "whenExpired").orElse(ExpiryAction.DESTROY),
+            in.field(in::asFlag, "autoResume").orElse(false));
+    Requirements requirements =
+        in.object("require").map(SpecDocument::require).orElse(Requirements.NONE);
+    Placement placement =
+        new Placement(
+            ProviderPreference.AUTO,
+            in.field(in.asOneOf(Workload.class), "containerType", "container_type")
+                .orElse(Workload.AGENT_WORKSPACE),
+            resources.map(Limits::required).map(requirements::and).orElse(requirements),
+            false);
+    Map<String, String> tags = in.entries(in::asText, "tags", "metadata");
+    in.done(SpecDocumentV1.ONLY_HERE);
+    return new CreateRequest(spec, lifecycle, placement, tags, Optional.empty());
+  }
+
+  private SandboxSpec spec(Supplier<SandboxId> freshId, Optional<ResourceLimits> limits) {
     SandboxSpec.Builder spec =
         SandboxSpec.builder(in.field(this::asId, "id", "runtimeId").orElseGet(freshId));
     in.field(in::asText, "image").ifPresent(spec::image);
@@ -216,19 +247,10 @@ public final class SpecDocument {
     in.entries(this::asContent, "seedFiles").forEach(spec::seedFile);
     in.field(this::asCommand, "init").ifPresent(spec::init);
     in.field(in::asMillis, "startupTimeoutMs", "startupTimeout").ifPresent(spec::startupTimeout);
-    in.entries(in::asText, "tags", "metadata").forEach(spec::tag);
-    in.field(in::asSeconds, "ttlSeconds").ifPresent(spec::ttl);
     in.field(in::asSeconds, "lingerSeconds").ifPresent(spec::linger);
-    in.field(in::asFlag, "autoResume").ifPresent(spec::autoResume);
-    in.field(in.asOneOf(WhenOver.class), "whenIdle").ifPresent(spec::whenIdle);
-    in.field(in.asOneOf(WhenOver.class), "whenExpired").ifPresent(spec::whenExpired);
-    in.object("resources").map(SpecDocument::limits).ifPresent(spec::limits);
+    limits.ifPresent(spec::limits);
     in.object("network").map(SpecDocument::network).ifPresent(spec::network);
-    in.field(in.asOneOf(ContainerType.class), "containerType", "container_type")
-        .ifPresent(spec::containerType);
     in.field(in::asInt, "gpus").ifPresent(spec::gpus);
-    in.object("require").map(SpecDocument::require).ifPresent(spec::require);
-    in.done(SpecDocumentV1.ONLY_HERE);
     return spec.unchecked();
   }
 
@@ -334,7 +356,14 @@ public final class SpecDocument {
     }
   }
 
-  private static ResourceLimits limits(DocumentReader resources) {
+  /**
+   * The section {@code resources}.
+   *
+   * @param required an older place of {@code require.limits}
+   */
+  private record Limits(ResourceLimits limits, Requirements required) {}
+
+  private static Limits limits(DocumentReader resources) {
     ResourceLimits defaults = ResourceLimits.DEFAULT;
     int processes = resources.field(resources::asInt, "processes").orElse(defaults.processes());
     ResourceLimits limits =
@@ -348,15 +377,15 @@ public final class SpecDocument {
                 .field(resources::asInt, "threads")
                 .orElse(ResourceLimits.threadsFor(processes)),
             resources.field(resources::asInt, "networkBandwidth").orElse(defaults.bandwidthMbps()),
-            resources.field(resources::asSeconds, "timeoutSeconds"),
-            Set.copyOf(resources.list(resources.asOneOf(LimitKind.class), "required")));
+            resources.field(resources::asSeconds, "timeoutSeconds"));
+    List<LimitKind> required = resources.list(resources.asOneOf(LimitKind.class), "required");
     resources.done();
-    return limits;
+    return new Limits(limits, Requirements.limits(required.toArray(LimitKind[]::new)));
   }
 
-  private static Require require(DocumentReader in) {
-    Require read =
-        new Require(
+  private static Requirements require(DocumentReader in) {
+    Requirements read =
+        new Requirements(
             in.field(in.asOneOf(Isolation.class), "isolation").orElse(Isolation.PROCESS),
             Set.copyOf(in.list((field, value) -> capability(in, field, value), "capabilities")),
             Set.copyOf(in.list(in.asOneOf(LimitKind.class), "limits")));

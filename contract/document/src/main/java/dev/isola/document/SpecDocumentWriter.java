@@ -1,12 +1,15 @@
 package dev.isola.document;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.Placement;
 import dev.isola.spi.Bytes;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
@@ -19,14 +22,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Writes a spec as a document of the current version. */
+/** Writes a request as a document of the current version. */
 final class SpecDocumentWriter {
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final Duration MILLISECOND = Duration.ofMillis(1);
 
   private SpecDocumentWriter() {}
 
-  static Map<String, Object> write(SandboxSpec spec) {
+  static Map<String, Object> write(CreateRequest request) {
+    SandboxSpec spec = request.spec();
+    Lifecycle lifecycle = request.lifecycle();
+    Placement placement = request.placement();
     Map<String, Object> document = new LinkedHashMap<>();
     document.put("apiVersion", ApiVersion.CURRENT.wireName());
     document.put("id", spec.id().value());
@@ -40,18 +46,18 @@ final class SpecDocumentWriter {
     document.put("seedFiles", seedFiles(spec.seedFiles()));
     spec.init().ifPresent(init -> document.put("init", command(init)));
     document.put("startupTimeoutMs", count(spec.startupTimeout(), MILLISECOND));
-    document.put("tags", spec.tags());
-    spec.ttl().ifPresent(ttl -> document.put("ttlSeconds", count(ttl, SECOND)));
+    document.put("tags", request.tags());
+    lifecycle.ttl().ifPresent(ttl -> document.put("ttlSeconds", count(ttl, SECOND)));
     spec.linger().ifPresent(linger -> document.put("lingerSeconds", count(linger, SECOND)));
-    document.put("autoResume", spec.autoResume());
-    document.put("whenIdle", name(spec.whenIdle()));
-    document.put("whenExpired", name(spec.whenExpired()));
+    document.put("autoResume", lifecycle.autoResume());
+    document.put("whenIdle", name(lifecycle.whenIdle()));
+    document.put("whenExpired", name(lifecycle.whenExpired()));
     document.put("resources", limits(spec.limits()));
     document.put("network", network(spec.network()));
-    document.put("containerType", name(spec.containerType()));
+    document.put("containerType", name(placement.workload()));
     document.put("gpus", spec.gpus());
-    if (!spec.require().equals(Require.NOTHING)) {
-      document.put("require", require(spec.require()));
+    if (!placement.requirements().equals(Requirements.NONE)) {
+      document.put("require", require(placement.requirements()));
     }
     return document;
   }
@@ -111,9 +117,6 @@ final class SpecDocumentWriter {
     document.put("threads", limits.threads());
     document.put("networkBandwidth", limits.bandwidthMbps());
     limits.timeout().ifPresent(limit -> document.put("timeoutSeconds", count(limit, SECOND)));
-    if (!limits.required().isEmpty()) {
-      document.put("required", kinds(limits.required()));
-    }
     return document;
   }
 
@@ -122,12 +125,12 @@ final class SpecDocumentWriter {
   }
 
   /** Sorted, because a set tells its elements in another order each time Java is started. */
-  private static Map<String, Object> require(Require require) {
+  private static Map<String, Object> require(Requirements require) {
     Map<String, Object> document = new LinkedHashMap<>();
     document.put("isolation", name(require.isolation()));
     document.put(
         "capabilities", require.capabilities().stream().map(Capability::idOf).sorted().toList());
-    document.put("limits", kinds(require.enforced()));
+    document.put("limits", kinds(require.limits()));
     return document;
   }
 

@@ -2,17 +2,21 @@ package dev.isola.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.Placement;
+import dev.isola.document.request.Workload;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Generator;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.spec.ContainerType;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
@@ -27,7 +31,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever a spec says, its document says too. */
+/** Whatever a request and its spec say, their document says too. */
 class SpecDocumentRoundTripTest {
 
   static LongStream seeds() {
@@ -37,15 +41,15 @@ class SpecDocumentRoundTripTest {
   @ParameterizedTest
   @MethodSource("seeds")
   void aSpecIsReadBackAsItWasWritten(long seed) {
-    SandboxSpec spec = new Specs(seed).spec();
-    assertThat(SpecDocument.fromMap(SpecDocument.toMap(spec), SpecDocumentRoundTripTest::noId))
-        .isEqualTo(spec);
+    CreateRequest request = new Specs(seed).request();
+    assertThat(SpecDocument.fromMap(SpecDocument.toMap(request), SpecDocumentRoundTripTest::noId))
+        .isEqualTo(request);
   }
 
   @ParameterizedTest
   @MethodSource("seeds")
   void writingIsAFixedPoint(long seed) {
-    Map<String, Object> document = SpecDocument.toMap(new Specs(seed).spec());
+    Map<String, Object> document = SpecDocument.toMap(new Specs(seed).request());
     assertThat(SpecDocument.toMap(SpecDocument.fromMap(document, SpecDocumentRoundTripTest::noId)))
         .isEqualTo(document);
   }
@@ -75,7 +79,6 @@ class SpecDocumentRoundTripTest {
       any.optional(this::word).ifPresent(spec::image);
       any.optional(this::word).ifPresent(spec::user);
       spec.env(env());
-      any.map(4, this::word, this::text).forEach(spec::tag);
       any.optional(this::command).ifPresent(spec::init);
       any.optional(this::folder).ifPresent(spec::cwd);
       any.optional(this::folder).ifPresent(path -> spec.workspacePath(Path.of(path)));
@@ -84,18 +87,31 @@ class SpecDocumentRoundTripTest {
       any.map(4, this::word, () -> any.bytes(40))
           .forEach((path, content) -> spec.seedFile(path, Bytes.of(content)));
       spec.startupTimeout(duration(1));
-      any.optional(() -> duration(1)).ifPresent(spec::ttl);
       any.optional(() -> duration(0)).ifPresent(spec::linger);
       return spec.limits(limits())
           .network(network())
-          .containerType(any.oneOf(ContainerType.values()))
           .gpus(any.between(0, 64))
-          .require(require())
           .build();
     }
 
-    private Require require() {
-      return new Require(
+    CreateRequest request() {
+      return new CreateRequest(
+          spec(),
+          new Lifecycle(
+              any.optional(() -> duration(1)),
+              Optional.empty(),
+              any.oneOf(ExpiryAction.values()),
+              any.oneOf(ExpiryAction.values()),
+              any.flag()),
+          Placement.DEFAULT
+              .withWorkload(any.oneOf(Workload.values()))
+              .withRequirements(require()),
+          any.map(4, this::word, this::text),
+          Optional.empty());
+    }
+
+    private Requirements require() {
+      return new Requirements(
           any.oneOf(Isolation.values()),
           Set.copyOf(
               any.list(
@@ -140,8 +156,7 @@ class SpecDocumentRoundTripTest {
           any.between(1, 1 << 22),
           any.between(1, 1 << 22),
           any.between(1, 1 << 20),
-          any.optional(() -> duration(1)),
-          Set.copyOf(any.list(0, 3, () -> any.oneOf(LimitKind.values()))));
+          any.optional(() -> duration(1)));
     }
 
     private Network network() {

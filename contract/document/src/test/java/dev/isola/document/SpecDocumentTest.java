@@ -3,8 +3,14 @@ package dev.isola.document;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.Placement;
+import dev.isola.document.request.Workload;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Pausing;
@@ -13,15 +19,12 @@ import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.spec.ContainerType;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
-import dev.isola.spi.spec.WhenOver;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,7 +61,8 @@ class SpecDocumentTest {
     assertThat(spec.env()).containsOnlyKeys("A");
     assertThat(spec.toBuilder().build()).isEqualTo(spec);
     assertThat(spec.toString()).contains("KEY").doesNotContain("planted-value");
-    assertThat(SpecDocument.toMap(spec).toString()).doesNotContain("planted-value", "KEY");
+    assertThat(SpecDocument.toMap(CreateRequest.auto(spec)).toString())
+        .doesNotContain("planted-value", "KEY");
   }
 
   @Test
@@ -78,8 +82,8 @@ class SpecDocumentTest {
 
   @Test
   void everyFieldIsRead() {
-    SandboxSpec spec =
-        read(
+    CreateRequest request =
+        request(
             document(
                 "id",
                 "box1",
@@ -153,7 +157,7 @@ class SpecDocumentTest {
                     "capabilities", List.of("port-dialing", "pausing"),
                     "limits", List.of("memory", "file_descriptors"))));
 
-    assertThat(spec)
+    assertThat(request.spec())
         .isEqualTo(
             SandboxSpec.builder(new SandboxId("box1"))
                 .image("python")
@@ -176,12 +180,7 @@ class SpecDocumentTest {
                         .withTimeout(Duration.ofMillis(1500))
                         .withTag("init"))
                 .startupTimeout(Duration.ofMillis(1500))
-                .tag("team", "red")
-                .ttl(Duration.ofMinutes(10))
                 .linger(Duration.ZERO)
-                .autoResume(true)
-                .whenIdle(WhenOver.PAUSE)
-                .whenExpired(WhenOver.SNAPSHOT)
                 .limits(
                     new ResourceLimits(
                         0.5,
@@ -191,28 +190,57 @@ class SpecDocumentTest {
                         10,
                         200,
                         20,
-                        Optional.of(Duration.ofSeconds(30)),
-                        Set.of()))
+                        Optional.of(Duration.ofSeconds(30))))
                 .network(
                     new Network(
                         Optional.of(NetworkMode.BRIDGE),
                         List.of("a.org"),
                         List.of("b.org"),
                         List.of(80, 8000)))
-                .containerType(ContainerType.MCP_SERVER)
                 .gpus(2)
-                .require(
-                    new Require(
+                .build());
+    assertThat(request.lifecycle())
+        .isEqualTo(
+            new Lifecycle(
+                Optional.of(Duration.ofMinutes(10)),
+                Optional.empty(),
+                ExpiryAction.PAUSE,
+                ExpiryAction.SNAPSHOT,
+                true));
+    assertThat(request.placement())
+        .isEqualTo(
+            Placement.DEFAULT
+                .withWorkload(Workload.MCP_SERVER)
+                .withRequirements(
+                    new Requirements(
                         Isolation.KERNEL,
                         Set.of(Pausing.class, PortDialing.class),
-                        Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.MEMORY)))
-                .build());
+                        Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.MEMORY))));
+    assertThat(request.tags()).isEqualTo(Map.of("team", "red"));
+  }
+
+  /** What the ledger of an earlier version holds. */
+  @Test
+  void limitsRequiredInTheSectionOfTheLimitsAreRequirements() {
+    CreateRequest request =
+        request(
+            Map.of(
+                "resources", Map.of("memory", 64, "required", List.of("memory", "memory", "cpu")),
+                "require", Map.of("isolation", "container", "limits", List.of("disk"))));
+
+    Requirements both =
+        new Requirements(
+            Isolation.CONTAINER,
+            Set.of(),
+            Set.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.DISK));
+    assertThat(request.placement().requirements()).isEqualTo(both);
+    assertThat(request(SpecDocument.toMap(request))).isEqualTo(request);
   }
 
   @Test
   void aliasesAreRead() {
-    SandboxSpec spec =
-        read(
+    CreateRequest request =
+        request(
             document(
                 "runtimeId",
                 "box1",
@@ -223,10 +251,10 @@ class SpecDocumentTest {
                 "startupTimeout",
                 5));
 
-    assertThat(spec.id()).isEqualTo(new SandboxId("box1"));
-    assertThat(spec.tags()).containsEntry("a", "b");
-    assertThat(spec.containerType()).isEqualTo(ContainerType.MCP_SERVER);
-    assertThat(spec.startupTimeout()).isEqualTo(Duration.ofMillis(5));
+    assertThat(request.spec().id()).isEqualTo(new SandboxId("box1"));
+    assertThat(request.tags()).containsEntry("a", "b");
+    assertThat(request.placement().workload()).isEqualTo(Workload.MCP_SERVER);
+    assertThat(request.spec().startupTimeout()).isEqualTo(Duration.ofMillis(5));
   }
 
   @Test
@@ -506,7 +534,7 @@ class SpecDocumentTest {
 
   @Test
   void writesDefaultsOut() {
-    Map<String, Object> document = SpecDocument.toMap(SandboxSpec.builder(FRESH).build());
+    Map<String, Object> document = SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build()));
 
     assertThat(document)
         .containsEntry("apiVersion", "v2")
@@ -544,7 +572,7 @@ class SpecDocumentTest {
   }
 
   private static ResourceLimits limits(Map<String, Object> resources) {
-    return SpecDocument.fromMap(Map.of("resources", resources), () -> FRESH).limits();
+    return SpecDocument.fromMap(Map.of("resources", resources), () -> FRESH).spec().limits();
   }
 
   @Test
@@ -554,10 +582,9 @@ class SpecDocumentTest {
             .seedFile("t", Bytes.utf8("é"))
             .seedFile("b", Bytes.of(new byte[] {-1}))
             .init(Command.shell("make"))
-            .ttl(Duration.ofMillis(1500))
             .build();
 
-    assertThat(SpecDocument.toMap(spec))
+    assertThat(SpecDocument.toMap(CreateRequest.auto(spec).withTtl(Duration.ofMillis(1500))))
         .containsEntry("seedFiles", Map.of("t", "é", "b", Map.of("base64", "/w==")))
         .containsEntry("init", "make")
         .containsEntry("ttlSeconds", new BigDecimal("1.5"));
@@ -566,23 +593,27 @@ class SpecDocumentTest {
   /** In one order, so that a document that is hashed is the same each time Java is started. */
   @Test
   void writesWhatIsRequiredSorted() {
-    Require much =
-        new Require(
+    Requirements much =
+        new Requirements(
             Isolation.VM,
             Set.of(Watching.class, Pausing.class, Attaching.class),
             Set.of(LimitKind.TIMEOUT, LimitKind.CPU, LimitKind.DISK));
-    assertThat(SpecDocument.toMap(SandboxSpec.builder(FRESH).require(much).build()))
+    assertThat(SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build()).requiring(much)))
         .containsEntry(
             "require",
             Map.of(
                 "isolation", "vm",
                 "capabilities", List.of("attaching", "pausing", "watching"),
                 "limits", List.of("cpu", "disk", "timeout")));
-    assertThat(SpecDocument.toMap(SandboxSpec.builder(FRESH).build())).doesNotContainKey("require");
+    assertThat(SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build()))).doesNotContainKey("require");
+  }
+
+  private static CreateRequest request(Map<String, ?> document) {
+    return SpecDocument.fromMap(document, () -> FRESH);
   }
 
   private static SandboxSpec read(Map<String, ?> document) {
-    return SpecDocument.fromMap(document, () -> FRESH);
+    return request(document).spec();
   }
 
   private static Map<String, @Nullable Object> nulls(String... names) {

@@ -3,6 +3,7 @@ package dev.isola.document;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
@@ -127,10 +128,10 @@ class SpecDocumentV1Test {
         SandboxSpec.builder(FRESH)
             .cwd("/x")
             .init(Command.shell("x"))
-            .ttl(Duration.ofSeconds(1))
             .linger(Duration.ZERO)
             .build();
-    for (String name : SpecDocument.toMap(full).keySet()) {
+    CreateRequest request = CreateRequest.auto(full).withTtl(Duration.ofSeconds(1));
+    for (String name : SpecDocument.toMap(request).keySet()) {
       assertThat(FULL.containsKey(name) || SpecDocument.ONLY_IN_V2.containsKey(name))
           .as(name)
           .isTrue();
@@ -146,6 +147,6 @@ class SpecDocumentV1Test {
   }
 
   private static SandboxSpec read(Map<String, ?> document) {
-    return SpecDocument.fromMap(document, () -> FRESH);
+    return SpecDocument.fromMap(document, () -> FRESH).spec();
   }
 }

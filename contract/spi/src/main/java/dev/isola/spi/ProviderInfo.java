@@ -2,8 +2,10 @@ package dev.isola.spi;
 
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -63,22 +65,40 @@ public record ProviderInfo(
   }
 
   /**
-   * Refuses a spec that requires more than is declared here. The engine asks nobody who would, but
-   * not everybody asks through the engine.
-   *
-   * @throws dev.isola.spi.error.Unsupported naming the first thing that is missing
+   * Returns what {@code spec} asks for and {@code requirements} demand that is not declared here, in
+   * words; empty when the provider can take it. The one place that decides it: for the selector,
+   * for {@link #refuseUnsupported} and for who wants to know before.
    */
-  public void refuseUnmet(SandboxSpec spec) {
-    if (!isolation.isAtLeast(spec.require().isolation())) {
-      throw Capability.unsupported(
-          name, "isolation " + spec.require().isolation().name().toLowerCase(Locale.ROOT));
+  public List<String> missing(SandboxSpec spec, Requirements requirements) {
+    List<String> missing = new ArrayList<>(support.missing(spec));
+    if (!isolation.isAtLeast(requirements.isolation())) {
+      missing.add("isolation " + word(requirements.isolation()));
     }
-    for (Class<? extends Capability> capability : Capability.all()) {
-      if (spec.require().capabilities().contains(capability)
-          && !capabilities.contains(capability)) {
-        throw Capability.unsupported(name, Capability.idOf(capability));
+    for (LimitKind kind : LimitKind.values()) {
+      if (requirements.limits().contains(kind) && !support.enforces(kind, spec)) {
+        missing.add("enforcing the limit of " + word(kind));
       }
     }
-    support.refuseUnenforced(name, spec);
+    Capability.all().stream()
+        .filter(one -> requirements.capabilities().contains(one) && !capabilities.contains(one))
+        .forEach(one -> missing.add(Capability.idOf(one)));
+    return missing;
+  }
+
+  /**
+   * Refuses a spec that asks for something that is not declared here. A provider calls it first in
+   * its create: not every caller is an engine.
+   *
+   * @throws dev.isola.spi.error.Unsupported naming everything that is missing
+   */
+  public void refuseUnsupported(SandboxSpec spec) {
+    List<String> missing = missing(spec, Requirements.NONE);
+    if (!missing.isEmpty()) {
+      throw Capability.unsupported(name, String.join(", ", missing));
+    }
+  }
+
+  private static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 }

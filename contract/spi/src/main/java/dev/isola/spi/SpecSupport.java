@@ -1,49 +1,71 @@
 package dev.isola.spi;
 
-import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What of a spec a provider can honour on this machine. A spec that asks for something that is not
  * in here is refused by name; limits that are not enforced are accepted and reported as such, and
- * refused only where the caller requires them.
- *
- * @param images whether a spec may name an image
- * @param users whether commands may run as another user
+ * refused only where the client requires them.
  */
 public record SpecSupport(
-    boolean images,
-    boolean users,
+    Set<SpecFeature> features,
     Set<NetworkMode> networkModes,
     Set<Volume.Type> volumeTypes,
     Set<LimitKind> enforcedLimits) {
   public SpecSupport {
+    features = Set.copyOf(features);
     networkModes = Set.copyOf(networkModes);
     volumeTypes = Set.copyOf(volumeTypes);
     enforcedLimits = Set.copyOf(enforcedLimits);
   }
 
+  public boolean has(SpecFeature feature) {
+    return features.contains(feature);
+  }
+
   /**
-   * Refuses a spec that requires a limit nobody enforces here.
-   *
-   * @throws dev.isola.spi.error.Unsupported naming the first of them
+   * Tells whether a limit holds for sandboxes of this spec. The bandwidth of the host's own network
+   * cannot be limited for one of its users.
    */
-  public void refuseUnenforced(String provider, SandboxSpec spec) {
-    for (LimitKind kind : LimitKind.values()) {
-      boolean needed =
-          spec.limits().required().contains(kind) || spec.require().enforced().contains(kind);
-      if (needed && !enforcedLimits.contains(kind)) {
-        throw Capability.unsupported(
-            provider,
-            "enforcing the limit of "
-                + kind.name().toLowerCase(Locale.ROOT).replace('_', ' ')
-                + " on this machine");
-      }
-    }
+  public boolean enforces(LimitKind kind, SandboxSpec spec) {
+    boolean shared =
+        kind == LimitKind.BANDWIDTH
+            && spec.network().mode().filter(mode -> mode == NetworkMode.HOST).isPresent();
+    return enforcedLimits.contains(kind) && !shared;
+  }
+
+  /** Returns the features that a spec asks for and that are not in here. */
+  public List<SpecFeature> undeclared(SandboxSpec spec) {
+    return Stream.of(SpecFeature.values())
+        .filter(feature -> feature.isAskedBy(spec) && !has(feature))
+        .toList();
+  }
+
+  /** Returns what a spec asks for that is not in here, in words. */
+  List<String> missing(SandboxSpec spec) {
+    List<String> missing = new ArrayList<>();
+    undeclared(spec).forEach(feature -> missing.add(feature.words()));
+    spec.network()
+        .mode()
+        .filter(mode -> !networkModes.contains(mode))
+        .ifPresent(mode -> missing.add("network mode " + word(mode)));
+    spec.volumes().stream()
+        .map(Volume::type)
+        .distinct()
+        .filter(type -> !volumeTypes.contains(type))
+        .forEach(type -> missing.add("volumes of type " + word(type)));
+    return missing;
+  }
+
+  private static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
   }
 }

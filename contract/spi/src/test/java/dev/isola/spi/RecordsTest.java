@@ -25,7 +25,7 @@ class RecordsTest {
   void providerInfo() {
     Set<Class<? extends Capability>> capabilities = new HashSet<>(Set.of(Attaching.class));
     List<Requirement> requirements = new ArrayList<>();
-    SpecSupport support = new SpecSupport(false, false, Set.of(), Set.of(), Set.of());
+    SpecSupport support = new SpecSupport(Set.of(), Set.of(), Set.of(), Set.of());
     ProviderInfo info =
         new ProviderInfo(
             "memory",
@@ -49,11 +49,14 @@ class RecordsTest {
     Set<NetworkMode> modes = new HashSet<>(Set.of(NetworkMode.NONE));
     Set<Volume.Type> types = new HashSet<>(Set.of(Volume.Type.BIND));
     Set<LimitKind> limits = new HashSet<>(Set.of(LimitKind.CPU));
-    SpecSupport support = new SpecSupport(true, true, modes, types, limits);
+    Set<SpecFeature> features = new HashSet<>(Set.of(SpecFeature.USERS));
+    SpecSupport support = new SpecSupport(features, modes, types, limits);
+    features.clear();
     modes.clear();
     types.clear();
     limits.clear();
 
+    assertThat(support.features()).containsExactly(SpecFeature.USERS);
     assertThat(support.networkModes()).containsExactly(NetworkMode.NONE);
     assertThat(support.volumeTypes()).containsExactly(Volume.Type.BIND);
     assertThat(support.enforcedLimits()).containsExactly(LimitKind.CPU);

@@ -1,17 +1,24 @@
 package dev.isola.engine.config;
 
-import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ProviderPreference;
 
 /**
  * Sandboxes to keep ready.
  *
- * @param spec of each; its id stands for nothing
- * @param provider a name, or auto
+ * @param request for each; the id of its spec stands for nothing
  */
-public record PoolEntry(SandboxSpec spec, String provider, int size, Origin origin) {
+public record PoolEntry(CreateRequest request, int size, Origin origin) {
+  /** Returns the name of its provider, or auto. */
+  public String provider() {
+    return request.placement().provider() instanceof ProviderPreference.Named(String name)
+        ? name
+        : "auto";
+  }
+
   /** The spec's environment may hold secrets. */
   @Override
   public String toString() {
-    return size + " of " + provider + " from " + origin.words();
+    return size + " of " + provider() + " from " + origin.words();
   }
 }

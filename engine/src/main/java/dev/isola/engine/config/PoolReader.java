@@ -2,10 +2,10 @@ package dev.isola.engine.config;
 
 import dev.isola.document.NearMiss;
 import dev.isola.document.SpecDocument;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
-import dev.isola.spi.spec.SandboxSpec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,13 +68,14 @@ final class PoolReader {
                 .flatMap(
                     name ->
                         names.provider(name, file.at(place + ".provider"), place + ".provider"));
-    Optional<SandboxSpec> spec = spec(place + ".spec", fields.get("spec"));
+    Optional<CreateRequest> request = request(place + ".spec", fields.get("spec"));
     return size.flatMap(
         count ->
             provider.flatMap(
                 name ->
-                    spec.map(
-                        wanted -> new PoolEntry(wanted, name, count.intValue(), file.at(place)))));
+                    request.map(
+                        wanted ->
+                            new PoolEntry(wanted.at(ProviderNames.plain(name)), count.intValue(), file.at(place)))));
   }
 
   private <T> Optional<T> read(String place, @Nullable Object value, Kind<T> kind) {
@@ -89,7 +90,7 @@ final class PoolReader {
     }
   }
 
-  private Optional<SandboxSpec> spec(String place, @Nullable Object value) {
+  private Optional<CreateRequest> request(String place, @Nullable Object value) {
     Map<String, Object> document = new LinkedHashMap<>();
     if (value instanceof Map<?, ?> fields) {
       fields.forEach((name, content) -> document.put(String.valueOf(name), content));

@@ -1,17 +1,15 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.placing.Maker;
-import dev.isola.engine.placing.Placement;
-import dev.isola.engine.selection.Request;
+import dev.isola.engine.placing.PlacementResult;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.selection.Selector;
-import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.capability.Snapshotting;
-import dev.isola.spi.spec.Require;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -28,22 +26,23 @@ public record Choosing(
     Fallback fallback,
     Images images) {
 
-  public Selection select(Request request) {
-    Request asked = onProviders(request);
+  public Selection select(CreateRequest request) {
+    CreateRequest asked = onProviders(request);
     return selector.select(
         asked, standings.apply(known -> selector.select(asked, known).best().isPresent()));
   }
 
   /** What a provider is asked for in place of an image that it does not know. */
-  private Request onProviders(Request request) {
+  private CreateRequest onProviders(CreateRequest request) {
     if (!images.needed(request.spec())) {
       return request;
     }
-    Require filling = new Require(Isolation.PROCESS, Set.of(Snapshotting.class), Set.of());
-    return request.on(images.base(request.spec())).requiring(filling);
+    return request
+        .with(images.base(request.spec()))
+        .requiring(Requirements.capabilities(Snapshotting.class));
   }
 
-  Placement place(Selection selection, Maker maker) {
+  PlacementResult place(Selection selection, Maker maker) {
     return fallback.place(selection, maker);
   }
 }

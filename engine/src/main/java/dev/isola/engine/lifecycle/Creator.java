@@ -1,12 +1,14 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.ledger.Views;
-import dev.isola.engine.placing.Placement;
+import dev.isola.engine.placing.PlacementResult;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Selection;
 import dev.isola.spi.Destroy;
@@ -98,9 +100,10 @@ public final class Creator {
    * Returns the hash by which a sandbox in the warm pool is found. It includes the image itself: a
    * name may stand for another one by tomorrow.
    */
-  public String poolHash(SandboxSpec spec, String provider) {
+  public String poolHash(CreateRequest request, String provider) {
+    SandboxSpec spec = request.spec();
     return SpecText.hash(
-        spec, spec.image().isEmpty() ? Optional.empty() : registry.get(provider).imageDigest(spec));
+        request, spec.image().isEmpty() ? Optional.empty() : registry.get(provider).imageDigest(spec));
   }
 
   private Delivery handOut(Order order, Book.Opened opened) {
@@ -109,9 +112,10 @@ public final class Creator {
       case Book.Opened.New(SandboxEntry entry) -> {
         Failpoint.CREATE_HANDED_OUT.reach();
         Sandbox sandbox = living.of(entry);
-        SandboxSpec spec = spec(order);
-        spec.ttl()
-            .map(ttl -> Deadlines.given(spec, ttl))
+        Lifecycle lifecycle = order.request().lifecycle();
+        lifecycle
+            .ttl()
+            .map(ttl -> Deadlines.given(lifecycle, ttl))
             .ifPresent(ttl -> Deadlines.tell(sandbox, ttl));
         yield new Delivery(Views.of(entry), sandbox, false);
       }
@@ -154,7 +158,7 @@ public final class Creator {
   private Delivery make(Making making, Selection selection) {
     try {
       secrets.put(making.spec().id(), making.spec().secretEnv());
-      Placement placement = choosing.place(selection, making::at);
+      PlacementResult placement = choosing.place(selection, making::at);
       Failpoint.CREATE_MADE.reach();
       SandboxEntry.Builder running =
           making.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(clock.instant());
@@ -199,20 +203,21 @@ public final class Creator {
   private SandboxEntry intent(Order order, ProviderInfo best, boolean pooled) {
     Instant now = clock.instant();
     SandboxSpec spec = spec(order);
+    Lifecycle lifecycle = order.request().lifecycle();
     SandboxEntry.Builder intent =
         SandboxEntry.intent(
                 spec.id(),
-                SpecText.of(spec),
-                pooled ? poolHash(spec, best.name()) : SpecText.hash(spec),
+                SpecText.of(order.request()),
+                pooled ? poolHash(order.request(), best.name()) : SpecText.hash(order.request()),
                 best.name(),
                 best.isolation(),
                 now)
             .tenant(order.tenant())
             .labels(order.labels())
             .expiresAt(order.expiresAt(now).orElse(null))
-            .idleTimeout(order.idleTimeout().orElse(null))
-            .whenIdle(spec.whenIdle())
-            .whenExpired(spec.whenExpired())
+            .idleTimeout(lifecycle.idleTimeout().orElse(null))
+            .whenIdle(lifecycle.whenIdle())
+            .whenExpired(lifecycle.whenExpired())
             .pooled(pooled);
     if (choosing.images().needed(spec)) {
       // Written down because it is true longer than the snapshot may be there.
@@ -251,7 +256,7 @@ public final class Creator {
     return order.request().spec();
   }
 
-  private static Delivery deliver(Placement placement) {
+  private static Delivery deliver(PlacementResult placement) {
     throw new IllegalStateException("made by nobody: " + placement);
   }
 }

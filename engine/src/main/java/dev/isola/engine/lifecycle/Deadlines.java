@@ -1,9 +1,11 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.WhenOver;
 import java.time.Duration;
 
 /**
@@ -18,16 +20,18 @@ public final class Deadlines {
 
   private Deadlines() {}
 
-  /** Returns the spec that a provider is given. */
-  public static SandboxSpec given(SandboxSpec spec) {
-    return spec.whenExpired() == WhenOver.DESTROY || spec.ttl().isEmpty()
-        ? spec
-        : spec.toBuilder().ttl(given(spec, spec.ttl().get())).build();
+  /** Returns the spec that a provider is given: that of the request, with a deadline. */
+  public static SandboxSpec given(CreateRequest request) {
+    Lifecycle lifecycle = request.lifecycle();
+    return lifecycle
+        .ttl()
+        .map(ttl -> request.spec().toBuilder().deadline(given(lifecycle, ttl)).build())
+        .orElse(request.spec());
   }
 
   /** Returns what the sandbox itself is told when it may live for {@code time}. */
-  public static Duration given(SandboxSpec spec, Duration time) {
-    if (spec.whenExpired() == WhenOver.DESTROY || time.compareTo(AT_REST.minus(GRACE)) > 0) {
+  public static Duration given(Lifecycle lifecycle, Duration time) {
+    if (lifecycle.whenExpired() == ExpiryAction.DESTROY || time.compareTo(AT_REST.minus(GRACE)) > 0) {
       return time;
     }
     return time.plus(GRACE);

@@ -1,7 +1,7 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension.Reason;
 import java.time.Instant;
@@ -35,8 +35,8 @@ final class ExpiryPlan {
     if (reason == Reason.IDLE && inUse) {
       return Optional.of(new ExpiryStep.Touch(entry, reason));
     }
-    WhenOver action = reason == Reason.EXPIRED ? entry.whenExpired() : entry.whenIdle();
-    if (action == WhenOver.DESTROY || entry.pooled()) {
+    ExpiryAction action = reason == Reason.EXPIRED ? entry.whenExpired() : entry.whenIdle();
+    if (action == ExpiryAction.DESTROY || entry.pooled()) {
       return Optional.of(new ExpiryStep.Destroy(entry, reason));
     }
     return switch (entry.state()) {

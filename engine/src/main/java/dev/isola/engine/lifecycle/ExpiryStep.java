@@ -1,7 +1,7 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension.Reason;
 
@@ -32,5 +32,5 @@ sealed interface ExpiryStep {
   record MarkSuspended(SandboxEntry entry, Reason reason) implements ExpiryStep {}
 
   /** Suspend it as {@code action} says. */
-  record Suspend(SandboxEntry entry, Reason reason, WhenOver action) implements ExpiryStep {}
+  record Suspend(SandboxEntry entry, Reason reason, ExpiryAction action) implements ExpiryStep {}
 }

@@ -141,7 +141,7 @@ public final class Living {
     sandboxes.put(id, found);
     // It holds what it was promised by whoever made it.
     grants.computeIfAbsent(
-        id, any -> admission.adopt(Resources.of(SpecText.read(entry.spec(), id).limits())));
+        id, any -> admission.adopt(Resources.of(SpecText.read(entry.spec(), id).spec().limits())));
     return found;
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Provider;
@@ -19,6 +20,7 @@ import java.util.Optional;
 final class Making {
   private final Book book;
   private final Registry registry;
+  private final CreateRequest request;
   private final SandboxSpec spec;
   private final Optional<ForkOrigin> origin;
   private final Images images;
@@ -29,7 +31,8 @@ final class Making {
     this.entry = entry;
     this.book = book;
     this.registry = registry;
-    this.spec = order.request().spec();
+    this.request = order.request();
+    this.spec = request.spec();
     this.origin = order.origin();
     this.images = images;
     this.defaultTtl = order.defaultTtl();
@@ -55,7 +58,7 @@ final class Making {
     Failpoint.CREATE_MAKING.reach();
     Sandbox sandbox =
         origin.isPresent()
-            ? origin.get().workspace().create(Deadlines.given(spec))
+            ? origin.get().workspace().create(Deadlines.given(request))
             : create(provider);
     try {
       if (origin.isPresent()) {
@@ -72,7 +75,7 @@ final class Making {
 
   /** Where the backend refuses a ttl that the client never asked for, it gets what is allowed. */
   private Sandbox create(Provider provider) {
-    SandboxSpec given = Deadlines.given(images.base(spec));
+    SandboxSpec given = Deadlines.given(request.with(images.base(spec)));
     try {
       return provider.create(given);
     } catch (InvalidRequest e) {
@@ -84,7 +87,7 @@ final class Making {
       entry =
           book.write(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
               .orElseThrow(this::destroyedMeanwhile);
-      return provider.create(given.toBuilder().ttl(ttl).build());
+      return provider.create(given.toBuilder().deadline(ttl).build());
     }
   }
 

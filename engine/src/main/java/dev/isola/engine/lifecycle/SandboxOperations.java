@@ -47,7 +47,7 @@ public final class SandboxOperations {
             });
     Failpoint.RENEW_WRITTEN.reach();
     if (entry.state() == SandboxState.RUNNING) {
-      Duration given = Deadlines.given(SpecText.read(entry.spec(), id), fromNow);
+      Duration given = Deadlines.given(SpecText.read(entry.spec(), id).lifecycle(), fromNow);
       Deadlines.tell(living.of(entry), given);
     }
     Failpoint.RENEW_TOLD.reach();

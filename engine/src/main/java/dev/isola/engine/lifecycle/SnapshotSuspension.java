@@ -167,7 +167,7 @@ public final class SnapshotSuspension {
 
   private SandboxEntry restore(SandboxEntry entry, String snapshot) {
     SandboxId id = entry.id();
-    Grant grant = admission.admit(Resources.of(SpecText.read(entry.spec(), id).limits()));
+    Grant grant = admission.admit(Resources.of(SpecText.read(entry.spec(), id).spec().limits()));
     boolean made = false;
     living.begin(id);
     try {

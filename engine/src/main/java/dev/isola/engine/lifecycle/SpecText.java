@@ -1,12 +1,12 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.document.SpecDocument;
-import dev.isola.engine.selection.Request;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.SandboxSpec;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -19,7 +19,7 @@ import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A spec as the ledger keeps it. */
+/** A request as the ledger keeps it: its document, as text. */
 public final class SpecText {
   private static final JsonMapper JSON =
       JsonMapper.builder().enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS).build();
@@ -35,22 +35,25 @@ public final class SpecText {
 
   private SpecText() {}
 
-  /** Returns the text of a spec. Of secret variables it has the names; {@link Secrets} has them. */
-  public static String of(SandboxSpec spec) {
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
-    if (!spec.secretEnv().isEmpty()) {
-      document.put(SECRET, List.copyOf(spec.secretEnv().keySet()));
+  /**
+   * Returns the text of a request. Of secret variables it has the names; {@link Secrets} has them.
+   */
+  public static String of(CreateRequest request) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
+    Map<String, Secret> secrets = request.spec().secretEnv();
+    if (!secrets.isEmpty()) {
+      document.put(SECRET, List.copyOf(secrets.keySet()));
     }
     return JSON.writeValueAsString(document);
   }
 
   /**
-   * Reads the spec of a record, without the values of its secret variables.
+   * Reads the request of a record, without the values of its secret variables.
    *
    * @throws dev.isola.spi.error.Conflict when it cannot be read: it is damaged, or this version
    *     refuses what an earlier one has stored
    */
-  public static SandboxSpec read(String text, SandboxId id) {
+  public static CreateRequest read(String text, SandboxId id) {
     try {
       Map<String, Object> document = JSON.readValue(text, DOCUMENT);
       document.remove(SECRET);
@@ -73,16 +76,9 @@ public final class SpecText {
         : List.of();
   }
 
-  /** Returns the same spec for another sandbox. */
-  public static SandboxSpec withId(SandboxSpec spec, SandboxId id) {
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
-    document.remove("id");
-    return SpecDocument.fromMap(document, () -> id).toBuilder().secretEnv(spec.secretEnv()).build();
-  }
-
-  /** Returns the hash of what a spec says that makes two sandboxes interchangeable. */
-  public static String hash(SandboxSpec spec) {
-    return hash(spec, Optional.empty());
+  /** Returns the hash of what a request says that makes two sandboxes interchangeable. */
+  public static String hash(CreateRequest request) {
+    return hash(request, Optional.empty());
   }
 
   /**
@@ -90,21 +86,21 @@ public final class SpecText {
    *
    * @param imageDigest of the image that the name in the spec stands for
    */
-  public static String hash(SandboxSpec spec, Optional<String> imageDigest) {
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
+  public static String hash(CreateRequest request, Optional<String> imageDigest) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
     OWN.forEach(document::remove);
     imageDigest.ifPresent(digest -> document.put("imageDigest", digest));
     return sha256(JSON.writeValueAsString(document));
   }
 
   /** Returns the hash of all that a caller asked for, but for the id. */
-  static String requestHash(Request request) {
-    SandboxSpec asked = request.spec().toBuilder().require(request.require()).build();
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(asked));
+  static String requestHash(CreateRequest request) {
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
     document.remove("id");
-    document.put("wish", request.wish().toString());
-    if (!asked.secretEnv().isEmpty()) {
-      document.put(SECRET, List.copyOf(asked.secretEnv().keySet())); // no hash tells a value
+    document.put("wish", request.placement().provider().toString());
+    Map<String, Secret> secrets = request.spec().secretEnv();
+    if (!secrets.isEmpty()) {
+      document.put(SECRET, List.copyOf(secrets.keySet())); // no hash tells a value
     }
     return sha256(JSON.writeValueAsString(document));
   }

@@ -1,14 +1,14 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.Log;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.Gone;
-import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension.Reason;
 import java.time.InstantSource;
@@ -97,11 +97,11 @@ public final class Suspender {
 
   /** Tells a sandbox that was resumed how long it may live now. */
   public void tell(SandboxEntry before, SandboxEntry resumed, Sandbox sandbox) {
-    SandboxSpec spec = SpecText.read(resumed.spec(), resumed.id());
+    Lifecycle lifecycle = SpecText.read(resumed.spec(), resumed.id()).lifecycle();
     if (SuspensionState.isSuspended(before)
-        && spec.ttl().isPresent()
-        && resumed.whenExpired() != WhenOver.DESTROY) {
-      Deadlines.tell(sandbox, Deadlines.given(spec, spec.ttl().get()));
+        && lifecycle.ttl().isPresent()
+        && resumed.whenExpired() != ExpiryAction.DESTROY) {
+      Deadlines.tell(sandbox, Deadlines.given(lifecycle, lifecycle.ttl().get()));
     }
   }
 }

@@ -1,8 +1,8 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing.PauseKind;
-import dev.isola.spi.spec.WhenOver;
 import java.util.Optional;
 import java.util.Set;
 
@@ -21,7 +21,7 @@ enum SuspensionMethod {
    * @param snapshots whether snapshots can be taken of the sandbox
    * @param kinds how the sandbox can be paused
    */
-  static Optional<SuspensionMethod> of(WhenOver action, boolean snapshots, Set<PauseKind> kinds) {
+  static Optional<SuspensionMethod> of(ExpiryAction action, boolean snapshots, Set<PauseKind> kinds) {
     Optional<SuspensionMethod> filesystem =
         kinds.contains(PauseKind.FILESYSTEM) ? Optional.of(PAUSE_FILESYSTEM) : Optional.empty();
     return switch (action) {

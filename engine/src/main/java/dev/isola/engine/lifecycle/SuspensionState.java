@@ -1,6 +1,6 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension;
 import java.time.Duration;
@@ -23,7 +23,7 @@ public final class SuspensionState {
   public static boolean resumesOnRequest(SandboxEntry entry) {
     return entry.suspension().isPresent()
         && (entry.suspension().get().reason() == Suspension.Reason.IDLE
-            || SpecText.read(entry.spec(), entry.id()).autoResume());
+            || SpecText.read(entry.spec(), entry.id()).lifecycle().autoResume());
   }
 
   /** Returns the snapshot with the files of a sandbox that is not at its provider. */
@@ -78,8 +78,8 @@ public final class SuspensionState {
     SandboxEntry.Builder resumed = entry.toBuilder().suspension(null).lastActivity(now);
     before.idleTimeout().ifPresent(resumed::idleTimeout);
     if (before.reason() == Suspension.Reason.EXPIRED) {
-      SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
-      resumed.expiresAt(spec.ttl().map(now::plus).orElse(null));
+      Lifecycle lifecycle = SpecText.read(entry.spec(), entry.id()).lifecycle();
+      resumed.expiresAt(lifecycle.ttl().map(now::plus).orElse(null));
     }
     return resumed.build();
   }

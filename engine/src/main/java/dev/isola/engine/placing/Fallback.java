@@ -32,7 +32,7 @@ public final class Fallback {
    * @throws SandboxException that of the candidate, when it does not let the next one try or there
    *     was only this one; otherwise one that lists every provider with its reason
    */
-  public Placement place(Selection selection, Maker maker) {
+  public PlacementResult place(Selection selection, Maker maker) {
     List<Attempt> attempts = new ArrayList<>();
     List<SandboxException> failures = new ArrayList<>();
     Iterator<ProviderInfo> candidates = selection.candidates().iterator();
@@ -40,7 +40,7 @@ public final class Fallback {
       ProviderInfo candidate = candidates.next();
       try {
         Sandbox sandbox = make(candidate.name(), maker);
-        return new Placement(sandbox, candidate, attempts, selection.rejections());
+        return new PlacementResult(sandbox, candidate, attempts, selection.rejections());
       } catch (SandboxException e) {
         attempts.add(new Attempt(candidate.name(), e.code(), e.fault().what(), clock.instant()));
         if (!e.code().allowsFallback()) {

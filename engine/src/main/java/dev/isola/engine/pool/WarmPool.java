@@ -1,5 +1,6 @@
 package dev.isola.engine.pool;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.config.PoolEntry;
 import dev.isola.engine.lifecycle.Book;
@@ -8,14 +9,12 @@ import dev.isola.engine.lifecycle.Ender;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.lifecycle.Warm;
-import dev.isola.engine.selection.Request;
 import dev.isola.engine.selection.Selection;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.PoolClaim;
@@ -116,8 +115,8 @@ public final class WarmPool implements Warm {
                 best.get().name(),
                 order.tenant(),
                 order.labels(),
-                order.request().spec().ttl().map(clock.instant()::plus),
-                order.idleTimeout(),
+                order.request().lifecycle().ttl().map(clock.instant()::plus),
+                order.request().lifecycle().idleTimeout(),
                 clock.instant()),
             order.boundKey());
     if (claimed.isPresent()) {
@@ -134,19 +133,18 @@ public final class WarmPool implements Warm {
 
   /** Returns the hash of pooled sandboxes that match; empty when no pool or provider has them. */
   private Optional<String> poolHash(Order order, String provider) {
-    SandboxSpec spec = order.request().spec();
-    String plain = SpecText.hash(spec);
-    if (wanted.stream().noneMatch(one -> SpecText.hash(one.spec()).equals(plain))) {
+    String plain = SpecText.hash(order.request());
+    if (wanted.stream().noneMatch(one -> SpecText.hash(one.request()).equals(plain))) {
       miss(order, NO_POOL);
       return Optional.empty();
     }
-    return hashAt(spec, provider);
+    return hashAt(order.request(), provider);
   }
 
   /** Returns the hash of sandboxes that this provider would make now; empty when it cannot tell. */
-  private Optional<String> hashAt(SandboxSpec spec, String provider) {
+  private Optional<String> hashAt(CreateRequest request, String provider) {
     try {
-      return Optional.of(creator.poolHash(spec, provider));
+      return Optional.of(creator.poolHash(request, provider));
     } catch (SandboxException e) {
       log.warning("the image of a pool is not known at " + provider + ": " + e.getMessage());
       return Optional.empty();
@@ -202,7 +200,7 @@ public final class WarmPool implements Warm {
   private void fill(PoolEntry entry) {
     try {
       Optional<String> provider = providerFor(entry);
-      Optional<String> hash = provider.flatMap(name -> hashAt(entry.spec(), name));
+      Optional<String> hash = provider.flatMap(name -> hashAt(entry.request(), name));
       if (provider.isEmpty() || hash.isEmpty()) {
         return;
       }
@@ -219,8 +217,9 @@ public final class WarmPool implements Warm {
   }
 
   private static Order order(PoolEntry entry) {
-    return Order.of(
-        Request.of(SpecText.withId(entry.spec(), SandboxId.random(RANDOM)), entry.provider()));
+    CreateRequest request = entry.request();
+    return Order.of(request.with(request.spec().withId(SandboxId.random(RANDOM))))
+        .withLabels(Map.of());
   }
 
   /** Returns who would make a sandbox of an entry now; empty when no provider may. */
@@ -255,9 +254,9 @@ public final class WarmPool implements Warm {
   /** Returns which pooled sandboxes an entry of the configuration would be satisfied with now. */
   private Predicate<SandboxEntry> matching(PoolEntry wish) {
     Optional<String> provider = providerFor(wish);
-    Optional<String> hash = provider.flatMap(name -> hashAt(wish.spec(), name));
+    Optional<String> hash = provider.flatMap(name -> hashAt(wish.request(), name));
     if (hash.isEmpty()) { // those that are ready stay while no provider may or can tell
-      String plain = SpecText.hash(wish.spec());
+      String plain = SpecText.hash(wish.request());
       return entry -> plainHash(entry).equals(Optional.of(plain));
     }
     return entry ->

@@ -1,5 +1,6 @@
 package dev.isola.engine.reconcile;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.Book;
@@ -15,7 +16,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.Page;
@@ -201,7 +201,7 @@ public final class Reconciler {
 
   private static boolean isOver(SandboxEntry entry, Instant now) {
     return entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent()
-        && entry.whenExpired() == WhenOver.DESTROY;
+        && entry.whenExpired() == ExpiryAction.DESTROY;
   }
 
   private void take(Step step) {

@@ -1,9 +1,9 @@
 package dev.isola.engine.selection;
 
+import dev.isola.document.request.Workload;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderProfile;
-import dev.isola.spi.spec.ContainerType;
 import java.util.Comparator;
 
 /**
@@ -30,9 +30,9 @@ final class Preference {
 
   private Preference() {}
 
-  static Comparator<Ranked> of(Policy policy, ContainerType type) {
+  static Comparator<Ranked> of(Policy policy, Workload type) {
     boolean cloudFirst = policy.mode() == DeploymentMode.MANAGED && policy.e2bKey();
-    boolean kernelFirst = type == ContainerType.MCP_SERVER;
+    boolean kernelFirst = type == Workload.MCP_SERVER;
     return Comparator.comparing((Ranked one) -> one.profile().isolation() == Isolation.PROCESS)
         .thenComparing(Ranked::degraded)
         .thenComparing(one -> !(cloudFirst && one.profile().hosting() == Hosting.REMOTE))

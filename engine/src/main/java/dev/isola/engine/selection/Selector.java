@@ -3,6 +3,8 @@ package dev.isola.engine.selection;
 import static dev.isola.engine.api.ProviderNames.E2B;
 import static dev.isola.engine.api.ProviderNames.MICROVM;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.selection.Preference.Ranked;
@@ -12,11 +14,13 @@ import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.SpecFeature;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -40,11 +44,11 @@ public final class Selector {
    *
    * @throws dev.isola.spi.error.NotFound when a provider is named that is not among the standings
    */
-  public Selection select(Request request, Collection<Standing> standings) {
+  public Selection select(CreateRequest request, Collection<Standing> standings) {
     List<ProviderInfo> candidates = new ArrayList<>();
     List<Rejection> rejections = new ArrayList<>();
     List<Standing> all = standings.stream().sorted(Comparator.comparing(Standing::name)).toList();
-    if (request.wish() instanceof Wish.Named(String wanted)
+    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)
         && all.stream().noneMatch(one -> one.name().equals(wanted))) {
       throw ProviderNames.unknown(wanted, all.stream().map(Standing::name).toList());
     }
@@ -61,14 +65,14 @@ public final class Selector {
         Comparator.comparing(
             info -> new Ranked(info.name(), info.profile(), degraded.contains(info.name())),
             order(request)));
-    return new Selection(candidates, rejections, request.wish() instanceof Wish.Named);
+    return new Selection(candidates, rejections, request.placement().provider() instanceof ProviderPreference.Named);
   }
 
   /**
    * Returns the names of these providers, the one to ask first at the front: as long as it is
    * healthy and fit for the request, none of those behind it would be chosen.
    */
-  public List<String> order(Request request, Map<String, ProviderProfile> profiles) {
+  public List<String> order(CreateRequest request, Map<String, ProviderProfile> profiles) {
     return profiles.entrySet().stream()
         .map(one -> new Ranked(one.getKey(), one.getValue(), false))
         .sorted(order(request))
@@ -76,9 +80,9 @@ public final class Selector {
         .toList();
   }
 
-  private Comparator<Ranked> order(Request request) {
-    Comparator<Ranked> best = Preference.of(policy, request.spec().containerType());
-    return request.wish() instanceof Wish.Named(String wanted)
+  private Comparator<Ranked> order(CreateRequest request) {
+    Comparator<Ranked> best = Preference.of(policy, request.placement().workload());
+    return request.placement().provider() instanceof ProviderPreference.Named(String wanted)
         ? Comparator.comparing((Ranked one) -> !one.name().equals(wanted)).thenComparing(best)
         : best;
   }
@@ -88,34 +92,34 @@ public final class Selector {
    *
    * @param profile what is known of it without asking
    */
-  public Optional<Rejection> rejection(Request request, String name, ProviderProfile profile) {
+  public Optional<Rejection> rejection(CreateRequest request, String name, ProviderProfile profile) {
     Optional<Rejection> unwanted =
-        switch (request.wish()) {
-          case Wish.Auto() -> unasked(name, profile);
-          case Wish.Named(String wanted) -> named(wanted, request, name);
+        switch (request.placement().provider()) {
+          case ProviderPreference.Auto() -> unasked(name, profile);
+          case ProviderPreference.Named(String wanted) -> named(wanted, request, name);
         };
     return unwanted.or(() -> tooWeak(request, name, profile.isolation()));
   }
 
   /** The caller's own words come first: who asked for another need not hear of a missing binary. */
-  private Optional<Rejection> rejection(Request request, Standing standing) {
-    return switch (request.wish()) {
-      case Wish.Auto() ->
+  private Optional<Rejection> rejection(CreateRequest request, Standing standing) {
+    return switch (request.placement().provider()) {
+      case ProviderPreference.Auto() ->
           unfit(request, standing)
               .or(() -> standing.info().flatMap(info -> unasked(standing.name(), info.profile())));
-      case Wish.Named(String wanted) ->
+      case ProviderPreference.Named(String wanted) ->
           named(wanted, request, standing.name()).or(() -> unfit(request, standing));
     };
   }
 
-  private Optional<Rejection> named(String wanted, Request request, String name) {
+  private Optional<Rejection> named(String wanted, CreateRequest request, String name) {
     if (name.equals(wanted)) {
       return Optional.empty();
     }
     if (!wanted.equals(MICROVM) || !name.equals(E2B)) {
       return no(name, Ground.NOT_NAMED, "is not " + wanted + ", which was asked for", "");
     }
-    if (request.strictNoFallback()) {
+    if (request.placement().strictNoFallback()) {
       return no(name, Ground.NOT_NAMED, "the caller wants no fallback (strict_no_fallback)", "");
     }
     if (!policy.microvmToE2b()) {
@@ -129,10 +133,11 @@ public final class Selector {
   }
 
   /** Says what speaks against it whether it was named or not. */
-  private Optional<Rejection> unfit(Request request, Standing standing) {
+  private Optional<Rejection> unfit(CreateRequest request, Standing standing) {
     String name = standing.name();
-    if (request.spec().gpus() > 0) { // no provider has them, healthy or not
-      return no(name, Ground.UNSUPPORTED, "does not support GPUs", "");
+    List<String> never = undeclared(request, standing);
+    if (!never.isEmpty()) { // healthy or not
+      return unsupported(name, never);
     }
     if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
       return no(name, Ground.UNHEALTHY, reason, fix);
@@ -142,14 +147,23 @@ public final class Selector {
     if (weak.isPresent()) {
       return weak;
     }
-    List<String> missing = Suitability.missing(request, info);
-    return missing.isEmpty()
-        ? Optional.empty()
-        : no(name, Ground.UNSUPPORTED, "does not support " + String.join(", ", missing), "");
+    List<String> missing = info.missing(request.spec(), request.placement().requirements());
+    return missing.isEmpty() ? Optional.empty() : unsupported(name, missing);
   }
 
-  private Optional<Rejection> tooWeak(Request request, String name, Isolation isolation) {
-    Isolation floor = Suitability.floor(request, policy);
+  private static List<String> undeclared(CreateRequest request, Standing standing) {
+    return standing.info().stream()
+        .flatMap(info -> info.support().undeclared(request.spec()).stream())
+        .map(SpecFeature::words)
+        .toList();
+  }
+
+  private static Optional<Rejection> unsupported(String name, List<String> missing) {
+    return no(name, Ground.UNSUPPORTED, "does not support " + String.join(", ", missing), "");
+  }
+
+  private Optional<Rejection> tooWeak(CreateRequest request, String name, Isolation isolation) {
+    Isolation floor = floor(request);
     if (isolation.isAtLeast(floor)) {
       return Optional.empty();
     }
@@ -158,11 +172,11 @@ public final class Selector {
         name,
         Ground.TOO_WEAK,
         "isolation "
-            + Suitability.word(isolation)
+            + word(isolation)
             + " is weaker than "
-            + Suitability.word(floor)
+            + word(floor)
             + (asked ? ", which the request requires" : ", the floor of this installation"),
-        asked ? "require less" : "set floor: " + Suitability.word(isolation));
+        asked ? "require less" : "set floor: " + word(isolation));
   }
 
   private Optional<Rejection> unasked(String name, ProviderProfile profile) {
@@ -201,5 +215,15 @@ public final class Selector {
 
   private static Optional<Rejection> no(String name, Ground ground, String reason, String fix) {
     return Optional.of(new Rejection(name, ground, reason, fix));
+  }
+
+  /** Returns the stronger of what the request and the installation want. */
+  private Isolation floor(CreateRequest request) {
+    Isolation asked = request.placement().requirements().isolation();
+    return asked.isAtLeast(policy.floor()) ? asked : policy.floor();
+  }
+
+  private static String word(Isolation isolation) {
+    return isolation.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.engine.snapshot;
 
 import dev.isola.document.SpecDocument;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxView;
@@ -10,7 +11,6 @@ import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.Secrets;
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.engine.selection.Request;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
@@ -115,7 +115,7 @@ public record Forks(
       Forking.Origin workspace = forking.get().freeze();
       try {
         ForkRest rest =
-            ForkRest.of(sandbox, SpecText.read(spec, sandbox.id()), snapshots.scratch());
+            ForkRest.of(sandbox, SpecText.read(spec, sandbox.id()).spec(), snapshots.scratch());
         return new Shared(
             Optional.of(new ForkOrigin(workspace, rest::applyTo)),
             () -> {
@@ -226,8 +226,8 @@ public record Forks(
 
   private static Order order(
       SandboxEntry source, Map<String, Secret> secretEnv, Optional<String> image) {
-    SandboxSpec spec = SpecText.read(source.spec(), source.id());
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(spec));
+    CreateRequest asked = SpecText.read(source.spec(), source.id());
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(asked));
     NOT_AGAIN.forEach(document::remove);
     image.ifPresent(name -> document.put("image", name));
     if (document.get("tags") instanceof Map<?, ?> tags) { // an earlier version took any name
@@ -235,11 +235,9 @@ public record Forks(
       allowed.keySet().removeIf(name -> ReservedTags.contains(String.valueOf(name)));
       document.put("tags", allowed);
     }
-    SandboxSpec fresh =
-        SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM)).toBuilder()
-            .secretEnv(secretEnv)
-            .build();
-    return Order.of(Request.of(fresh, source.provider()).strict())
+    CreateRequest fresh = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    SandboxSpec spec = fresh.spec().toBuilder().secretEnv(secretEnv).build();
+    return Order.of(fresh.with(spec).at(source.provider()).strict())
         .withTenant(source.tenant())
         .withLabels(source.labels());
   }

@@ -1,5 +1,6 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.lifecycle.Deadlines;
 import dev.isola.engine.lifecycle.Images;
@@ -33,11 +34,9 @@ public record SnapshotSuspensionStorage(
 
   @Override
   public Sandbox restore(SandboxEntry entry, String snapshot) {
-    SandboxSpec spec =
-        SpecText.read(entry.spec(), entry.id()).toBuilder()
-            .secretEnv(secrets.get(entry.id()))
-            .build();
-    SandboxSpec.Builder again = Deadlines.given(spec).toBuilder().nothingAtFirst();
+    CreateRequest request = SpecText.read(entry.spec(), entry.id());
+    SandboxSpec spec = request.spec().toBuilder().secretEnv(secrets.get(entry.id())).build();
+    SandboxSpec.Builder again = Deadlines.given(request.with(spec)).toBuilder().nothingAtFirst();
     snapshots.standsOn(entry).ifPresentOrElse(again::image, again::noImage);
     Provider provider = registry.get(entry.provider());
     Sandbox sandbox = provider.create(again.build());

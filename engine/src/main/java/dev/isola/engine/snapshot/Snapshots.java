@@ -103,7 +103,7 @@ public final class Snapshots {
         sandbox
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(entry.provider(), "snapshotting"));
-    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    SandboxSpec spec = SpecText.read(entry.spec(), entry.id()).spec();
     Optional<Coverage> written =
         order.scope() == SnapshotOrder.Scope.EVERYTHING ? pictures.coverage() : Optional.empty();
     String root = written.isPresent() ? "/" : order.path().orElse(spec.workspaceMount());
@@ -183,7 +183,7 @@ public final class Snapshots {
   /** What a restored sandbox stands on: what the snapshot it came from stood on. */
   Optional<String> standsOn(SandboxEntry entry) {
     return entry.baseImage().isEmpty()
-        ? new SnapshotImages(store, measured).base(SpecText.read(entry.spec(), entry.id())).image()
+        ? new SnapshotImages(store, measured).base(SpecText.read(entry.spec(), entry.id()).spec()).image()
         : entry.baseImage().filter(image -> !image.isEmpty());
   }
 

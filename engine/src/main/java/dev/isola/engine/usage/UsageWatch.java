@@ -116,7 +116,7 @@ public final class UsageWatch {
   }
 
   private void judge(SandboxEntry entry, Usage usage) {
-    List<Nearly> nearly = Nearly.of(usage, SpecText.read(entry.spec(), entry.id()).limits(), share);
+    List<Nearly> nearly = Nearly.of(usage, SpecText.read(entry.spec(), entry.id()).spec().limits(), share);
     Set<LimitKind> before = warned.getOrDefault(entry.id(), EnumSet.noneOf(LimitKind.class));
     for (Nearly one : nearly) {
       if (!before.contains(one.resource())) {

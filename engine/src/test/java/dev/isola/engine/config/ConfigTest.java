@@ -165,8 +165,8 @@ class ConfigTest {
         """);
     List<PoolEntry> pool = config().pool();
     assertThat(pool).hasSize(2);
-    assertThat(pool.getFirst().spec().image()).contains("python");
-    assertThat(pool.getFirst().spec().limits().memoryMb()).isEqualTo(512);
+    assertThat(pool.getFirst().request().spec().image()).contains("python");
+    assertThat(pool.getFirst().request().spec().limits().memoryMb()).isEqualTo(512);
     assertThat(pool.getFirst().provider()).isEqualTo("bubblewrap");
     assertThat(pool.getLast().provider()).isEqualTo("auto");
     assertThat(pool.getLast().size()).isEqualTo(1);

@@ -2,9 +2,9 @@ package dev.isola.engine.crash;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
@@ -37,7 +37,7 @@ final class FiftyChild {
       List<Sandbox> sandboxes = new ArrayList<>();
       for (int i = 0; i < Integer.parseInt(args[2]); i++) {
         SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).build();
-        sandboxes.add(server.engine.create(Order.of(Request.of(spec, "bubblewrap"))).sandbox());
+        sandboxes.add(server.engine.create(Order.of(CreateRequest.of(spec, "bubblewrap"))).sandbox());
       }
       for (int i = 0; i < sandboxes.size(); i++) {
         Execution execution =

@@ -1,10 +1,10 @@
 package dev.isola.engine.crash;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -103,10 +103,10 @@ final class Traffic implements Runnable {
       case 0, 1 -> keyed("k" + number);
       case 2 -> keyed("wa" + number);
       case 3 -> keyed("wb" + number);
-      case 4 -> make(Request.auto(spec("").build()));
+      case 4 -> make(CreateRequest.auto(spec("").build()));
       case 5 -> brief();
       case 6 -> failing();
-      default -> make(Request.of(spec("").build(), "bubblewrap"));
+      default -> make(CreateRequest.of(spec("").build(), "bubblewrap"));
     }
   }
 
@@ -118,7 +118,7 @@ final class Traffic implements Runnable {
   /** The same key is always the same order: what it wants is in its name. */
   private Order order(String key) {
     String kind = key.startsWith("w") ? key.substring(0, 2) : "";
-    return Order.of(Request.of(spec(kind).build(), "subprocess"))
+    return Order.of(CreateRequest.of(spec(kind).build(), "subprocess"))
         .withKey(key)
         .withLabels(labels(FOREVER, key));
   }
@@ -149,7 +149,7 @@ final class Traffic implements Runnable {
     }
   }
 
-  private void make(Request request) {
+  private void make(CreateRequest request) {
     attempt(
         "create",
         "-",
@@ -165,20 +165,21 @@ final class Traffic implements Runnable {
   }
 
   private void brief() {
-    SandboxSpec spec = spec("").ttl(MOMENT).build();
+    SandboxSpec spec = spec("").build();
     attempt(
         "create",
         "-",
         () -> {
           Delivery delivery =
-              engine.create(Order.of(Request.of(spec, "subprocess")).withLabels(labels(BRIEF, "")));
+              engine.create(Order.of(CreateRequest.of(spec, "subprocess").withTtl(MOMENT))
+                      .withLabels(labels(BRIEF, "")));
           tell.say("created", delivery.entry().id(), "-", BRIEF);
         });
   }
 
   private void failing() {
     try {
-      engine.create(Order.of(Request.of(spec("").build(), CrashServer.BROKEN)));
+      engine.create(Order.of(CreateRequest.of(spec("").build(), CrashServer.BROKEN)));
       tell.say("trouble", "create", "-", "a provider that always fails did not");
     } catch (SandboxException e) {
       tell.say("failed", "as it must");

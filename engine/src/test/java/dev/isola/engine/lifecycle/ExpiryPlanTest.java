@@ -2,11 +2,11 @@ package dev.isola.engine.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.document.request.ExpiryAction;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing.PauseKind;
-import dev.isola.spi.spec.WhenOver;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension.Reason;
 import java.time.Duration;
@@ -48,8 +48,8 @@ class ExpiryPlanTest {
       String due,
       boolean inUse,
       boolean pooled,
-      WhenOver whenIdle,
-      WhenOver whenExpired) {
+      ExpiryAction whenIdle,
+      ExpiryAction whenExpired) {
     List<String> cells() {
       return List.of(
           state.name(),
@@ -101,10 +101,10 @@ class ExpiryPlanTest {
 
   private static Stream<Combination> actions(
       SandboxState state, String due, boolean inUse, boolean pooled) {
-    return Arrays.stream(WhenOver.values())
+    return Arrays.stream(ExpiryAction.values())
         .flatMap(
             idle ->
-                Arrays.stream(WhenOver.values())
+                Arrays.stream(ExpiryAction.values())
                     .map(expired -> new Combination(state, due, inUse, pooled, idle, expired)));
   }
 
@@ -134,17 +134,17 @@ class ExpiryPlanTest {
   void expiryComesBeforeIdleness() {
     SandboxEntry both =
         new Combination(
-                SandboxState.RUNNING, "both", true, false, WhenOver.STOP, WhenOver.SNAPSHOT)
+                SandboxState.RUNNING, "both", true, false, ExpiryAction.STOP, ExpiryAction.SNAPSHOT)
             .entry();
     assertThat(ExpiryPlan.plan(List.of(both), NOW, Set.of(ID)))
-        .containsExactly(new ExpiryStep.Suspend(both, Reason.EXPIRED, WhenOver.SNAPSHOT))
+        .containsExactly(new ExpiryStep.Suspend(both, Reason.EXPIRED, ExpiryAction.SNAPSHOT))
         .allSatisfy(step -> assertThat(step.cause()).isEqualTo("its time was up"));
     SandboxEntry idle =
         new Combination(
-                SandboxState.RUNNING, "idle", false, false, WhenOver.STOP, WhenOver.SNAPSHOT)
+                SandboxState.RUNNING, "idle", false, false, ExpiryAction.STOP, ExpiryAction.SNAPSHOT)
             .entry();
     assertThat(ExpiryPlan.plan(List.of(idle), NOW, Set.of()))
-        .containsExactly(new ExpiryStep.Suspend(idle, Reason.IDLE, WhenOver.STOP))
+        .containsExactly(new ExpiryStep.Suspend(idle, Reason.IDLE, ExpiryAction.STOP))
         .allSatisfy(step -> assertThat(step.cause()).isEqualTo("it was idle for PT1H"));
   }
 
@@ -165,7 +165,7 @@ class ExpiryPlanTest {
     "SNAPSHOT, false, '', none",
   })
   void theMethodFollowsFromTheActionAndTheCapabilities(
-      WhenOver action, boolean snapshots, String kinds, String method) {
+      ExpiryAction action, boolean snapshots, String kinds, String method) {
     Set<PauseKind> all = EnumSet.noneOf(PauseKind.class);
     Arrays.stream(kinds.split(" "))
         .filter(kind -> !kind.isEmpty())

@@ -3,21 +3,21 @@ package dev.isola.engine.placing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.FakeHouse;
-import dev.isola.engine.selection.Request;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Internal;
 import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.Unsupported;
-import dev.isola.spi.spec.Require;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class FallbackTest {
-  private static final Request REQUEST = Request.auto(FakeHouse.SPEC);
+  private static final CreateRequest REQUEST = CreateRequest.auto(FakeHouse.SPEC);
 
   @ParameterizedTest
   @EnumSource(ErrorCode.class)
@@ -25,7 +25,7 @@ class FallbackTest {
     FakeHouse house = FakeHouse.selfHosted("firecracker", "gvisor");
     house.get("firecracker").failing(code, "it failed");
     if (code.allowsFallback()) {
-      Placement placement = house.place(REQUEST);
+      PlacementResult placement = house.place(REQUEST);
       assertThat(placement.provider().name()).isEqualTo("gvisor");
       assertThat(placement.attempts()).extracting(Attempt::code).containsExactly(code);
     } else {
@@ -36,7 +36,7 @@ class FallbackTest {
 
   @Test
   void namesWhoWasUsedWhenNothingFailed() {
-    Placement placement = FakeHouse.selfHosted("gvisor", "docker").place(REQUEST);
+    PlacementResult placement = FakeHouse.selfHosted("gvisor", "docker").place(REQUEST);
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.attempts()).isEmpty();
     assertThat(placement.sandbox().id()).isEqualTo(FakeHouse.SPEC.id());
@@ -77,7 +77,7 @@ class FallbackTest {
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessage(
             "no provider may make this sandbox (there is none); see isola doctor, or ask for less");
-    Request strong = REQUEST.requiring(Require.isolation(Isolation.VM));
+    CreateRequest strong = REQUEST.requiring(Requirements.isolation(Isolation.VM));
     assertThatThrownBy(() -> FakeHouse.selfHosted("gvisor", "docker").place(strong))
         .isInstanceOf(Unsupported.class)
         .hasMessageContainingAll("gvisor: isolation kernel", "docker: isolation container");

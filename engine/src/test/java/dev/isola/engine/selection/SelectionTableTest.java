@@ -2,14 +2,15 @@ package dev.isola.engine.selection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.Placement;
+import dev.isola.document.request.Workload;
 import dev.isola.engine.FakeHouse;
 import dev.isola.engine.FakeProvider;
 import dev.isola.engine.api.Standing;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.spec.ContainerType;
-import dev.isola.spi.spec.Require;
-import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.Requirements;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -37,10 +38,11 @@ class SelectionTableTest {
           "memory");
 
   /** One row of the table. */
-  private record Row(Policy policy, ContainerType type, Isolation required, int healthy) {
-    Request request() {
-      SandboxSpec spec = FakeHouse.SPEC.toBuilder().containerType(type).build();
-      return Request.auto(spec).requiring(Require.isolation(required));
+  private record Row(Policy policy, Workload type, Isolation required, int healthy) {
+    CreateRequest request() {
+      return CreateRequest.auto(FakeHouse.SPEC)
+          .with(Placement.DEFAULT.withWorkload(type))
+          .requiring(Requirements.isolation(required));
     }
 
     List<Standing> standings() {
@@ -71,7 +73,7 @@ class SelectionTableTest {
       for (boolean key : List.of(false, true)) {
         for (boolean process : List.of(false, true)) {
           for (Isolation floor : Isolation.values()) {
-            for (ContainerType type : ContainerType.values()) {
+            for (Workload type : Workload.values()) {
               for (Isolation required : Isolation.values()) {
                 for (int healthy = 0; healthy < 1 << NAMES.size(); healthy++) {
                   rows.add(
@@ -131,7 +133,7 @@ class SelectionTableTest {
   /** Written out, so that it is not the code that is tested. */
   private static List<String> expectedOrder(Row row, List<String> names) {
     List<String> order =
-        row.type() == ContainerType.MCP_SERVER
+        row.type() == Workload.MCP_SERVER
             ? List.of(
                 "e2b",
                 "gvisor",

@@ -3,9 +3,11 @@ package dev.isola.engine.selection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.FakeHouse;
 import dev.isola.engine.FakeProvider;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Terminals;
@@ -13,8 +15,6 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Require;
-import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.util.Set;
@@ -27,14 +27,13 @@ class SelectorTest {
           "bare",
           Isolation.CONTAINER,
           new SpecSupport(
-              false,
-              false,
+              Set.of(),
               Set.of(NetworkMode.NONE),
               Set.of(Volume.Type.BIND),
               Set.of(LimitKind.CPU)),
           Set.of(Terminals.class));
 
-  private static String whyNot(Request request) {
+  private static String whyNot(CreateRequest request) {
     return new FakeHouse(Policy.DEFAULT)
         .add(BARE)
         .select(request)
@@ -45,46 +44,45 @@ class SelectorTest {
 
   @Test
   void rejectsWhatAProviderDoesNotDeclareAndNamesIt() {
-    assertThat(whyNot(Request.auto(SPEC))).isEmpty();
-    assertThat(whyNot(Request.auto(SPEC.toBuilder().image("python").build())))
+    assertThat(whyNot(CreateRequest.auto(SPEC))).isEmpty();
+    assertThat(whyNot(CreateRequest.auto(SPEC.toBuilder().image("python").build())))
         .isEqualTo("does not support images");
-    assertThat(whyNot(Request.auto(SPEC.toBuilder().user("agent").build())))
+    assertThat(whyNot(CreateRequest.auto(SPEC.toBuilder().user("agent").build())))
         .isEqualTo("does not support running as another user");
     assertThat(
-            whyNot(Request.auto(SPEC.toBuilder().network(Network.of(NetworkMode.BRIDGE)).build())))
+            whyNot(CreateRequest.auto(SPEC.toBuilder().network(Network.of(NetworkMode.BRIDGE)).build())))
         .isEqualTo("does not support network mode bridge");
     assertThat(
             whyNot(
-                Request.auto(
+                CreateRequest.auto(
                     SPEC.toBuilder()
                         .volume(new Volume(Volume.Type.TMPFS, "", "/tmp/a", false))
                         .volume(new Volume(Volume.Type.TMPFS, "", "/tmp/b", false))
                         .build())))
         .isEqualTo("does not support volumes of type tmpfs");
-    assertThat(whyNot(Request.auto(SPEC.toBuilder().gpus(1).build())))
+    assertThat(whyNot(CreateRequest.auto(SPEC.toBuilder().gpus(1).build())))
         .isEqualTo("does not support GPUs");
   }
 
   @Test
   void rejectsWhatARequestRequiresOfItsProvider() {
-    ResourceLimits limits = ResourceLimits.DEFAULT.withRequired(LimitKind.MEMORY);
-    assertThat(whyNot(Request.auto(SPEC.toBuilder().limits(limits).build())))
+    assertThat(whyNot(CreateRequest.auto(SPEC).requiring(Requirements.limits(LimitKind.MEMORY))))
         .isEqualTo("does not support enforcing the limit of memory");
-    Require much =
-        new Require(
+    Requirements much =
+        new Requirements(
             Isolation.PROCESS,
             Set.of(Pausing.class, Terminals.class),
             Set.of(LimitKind.CPU, LimitKind.FILE_DESCRIPTORS));
-    assertThat(whyNot(Request.auto(SPEC).requiring(much)))
+    assertThat(whyNot(CreateRequest.auto(SPEC).requiring(much)))
         .isEqualTo("does not support enforcing the limit of file descriptors, pausing");
-    assertThat(whyNot(Request.auto(SPEC).requiring(Require.isolation(Isolation.VM))))
+    assertThat(whyNot(CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.VM))))
         .isEqualTo("isolation container is weaker than vm, which the request requires");
   }
 
   @Test
   void refusesANameThatNobodyHasWithTheNearestOne() {
     FakeHouse house = FakeHouse.selfHosted("gvisor", "docker");
-    assertThatThrownBy(() -> house.select(Request.of(SPEC, "gvisr")))
+    assertThatThrownBy(() -> house.select(CreateRequest.of(SPEC, "gvisr")))
         .isInstanceOf(NotFound.class)
         .hasMessage("no provider is named 'gvisr'; did you mean gvisor? Known: docker, gvisor");
   }
@@ -92,7 +90,7 @@ class SelectorTest {
   @Test
   void keepsTheFloorEvenWhenAWeakerOneIsNamed() {
     FakeHouse house = FakeHouse.selfHosted("subprocess");
-    Selection selection = house.select(Request.of(SPEC, "subprocess"));
+    Selection selection = house.select(CreateRequest.of(SPEC, "subprocess"));
     assertThat(selection.names()).isEmpty();
     assertThat(selection.rejections())
         .containsExactly(
@@ -107,11 +105,11 @@ class SelectorTest {
   void usesIsolationProcessWhenItIsNamedOrAllowed() {
     Policy low = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, false, true);
     FakeHouse house = new FakeHouse(low, "subprocess", "worktree");
-    assertThat(house.select(Request.auto(SPEC)).names()).isEmpty();
-    assertThat(house.select(Request.of(SPEC, "subprocess")).names()).containsExactly("subprocess");
-    assertThat(house.select(Request.of(SPEC, "worktree")).names()).containsExactly("worktree");
+    assertThat(house.select(CreateRequest.auto(SPEC)).names()).isEmpty();
+    assertThat(house.select(CreateRequest.of(SPEC, "subprocess")).names()).containsExactly("subprocess");
+    assertThat(house.select(CreateRequest.of(SPEC, "worktree")).names()).containsExactly("worktree");
     Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
-    assertThat(new FakeHouse(allowing, "subprocess", "worktree").select(Request.auto(SPEC)).names())
+    assertThat(new FakeHouse(allowing, "subprocess", "worktree").select(CreateRequest.auto(SPEC)).names())
         .containsExactly("subprocess");
   }
 
@@ -125,7 +123,7 @@ class SelectorTest {
             .add(new FakeProvider("ant", Isolation.KERNEL))
             .add(new FakeProvider("zz-slow", Isolation.CONTAINER))
             .add(new FakeProvider("bare-metal", Isolation.PROCESS));
-    assertThat(house.select(Request.auto(SPEC)).names())
+    assertThat(house.select(CreateRequest.auto(SPEC)).names())
         .containsExactly(
             "zoo",
             "ant",
@@ -144,20 +142,20 @@ class SelectorTest {
     Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
     FakeHouse house = new FakeHouse(allowing, "gvisor", "bubblewrap", "docker", "subprocess");
     house.get("gvisor").degraded("ls fails in it");
-    assertThat(house.select(Request.auto(SPEC)).names())
+    assertThat(house.select(CreateRequest.auto(SPEC)).names())
         .containsExactly("bubblewrap", "docker", "gvisor", "subprocess");
-    assertThat(house.select(Request.auto(FakeHouse.MCP_SERVER)).best().orElseThrow().name())
+    assertThat(house.select(FakeHouse.MCP_SERVER).best().orElseThrow().name())
         .isEqualTo("bubblewrap");
-    assertThat(house.select(Request.of(SPEC, "gvisor")).names()).containsExactly("gvisor");
+    assertThat(house.select(CreateRequest.of(SPEC, "gvisor")).names()).containsExactly("gvisor");
     assertThat(
-            house.select(Request.auto(SPEC).requiring(Require.isolation(Isolation.KERNEL))).names())
+            house.select(CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.KERNEL))).names())
         .containsExactly("gvisor");
   }
 
   @Test
   void takesTheCloudBeforeTheTypeWhereSandboxesAreManaged() {
     FakeHouse house = FakeHouse.managed(true, "firecracker", "gvisor", "e2b");
-    assertThat(house.select(Request.auto(FakeHouse.MCP_SERVER)).names())
+    assertThat(house.select(FakeHouse.MCP_SERVER).names())
         .containsExactly("e2b", "gvisor", "firecracker");
   }
 
@@ -168,7 +166,7 @@ class SelectorTest {
             new Policy(DeploymentMode.SELF_HOSTED, Isolation.CONTAINER, false, true, true),
             "e2b",
             "gvisor");
-    assertThat(house.select(Request.auto(SPEC)).names()).containsExactly("gvisor");
-    assertThat(house.select(Request.of(SPEC, "e2b")).names()).containsExactly("e2b");
+    assertThat(house.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");
+    assertThat(house.select(CreateRequest.of(SPEC, "e2b")).names()).containsExactly("e2b");
   }
 }

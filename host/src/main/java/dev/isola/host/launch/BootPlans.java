@@ -142,7 +142,7 @@ record BootPlans(
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
-    Optional<String> name = spec.image().filter(given -> !given.equals(IsolatedSpec.HOST));
+    Optional<String> name = spec.image().filter(given -> !given.equals(IsolatedBooter.HOST_IMAGE));
     if (name.isEmpty()) {
       return Optional.empty();
     }
@@ -202,7 +202,7 @@ record BootPlans(
     } else if (groups.enforceable().contains(LimitKind.THREADS)) {
       boot.processes(spec.limits().processes());
     }
-    spec.ttl().ifPresent(boot::deadline);
+    spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
   }

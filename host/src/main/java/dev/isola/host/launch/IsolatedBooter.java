@@ -19,6 +19,7 @@ import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Requirement;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
@@ -38,6 +39,7 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -60,6 +62,9 @@ import java.util.Set;
  * control groups, files by a staged root, everything else by the agent in it.
  */
 public final class IsolatedBooter implements Booter {
+  /** The image that is the host's own root. */
+  static final String HOST_IMAGE = "host";
+
   private static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
           Attaching.class,
@@ -141,7 +146,7 @@ public final class IsolatedBooter implements Booter {
         traits.isolation(),
         capabilities(),
         new SpecSupport(
-            true, Users.areRanges(), networks(), EnumSet.allOf(Volume.Type.class), enforced()),
+            features(), networks(), EnumSet.allOf(Volume.Type.class), enforced()),
         requirements(),
         traits.cleanup(),
         traits.startup());
@@ -157,6 +162,14 @@ public final class IsolatedBooter implements Booter {
     }
     all.add(disks.requirement());
     return all;
+  }
+
+  private static Set<SpecFeature> features() {
+    Set<SpecFeature> features = EnumSet.of(SpecFeature.IMAGES, SpecFeature.WORKSPACE_PATH);
+    if (Users.areRanges()) {
+      features.add(SpecFeature.USERS);
+    }
+    return features;
   }
 
   private Set<NetworkMode> networks() {
@@ -222,25 +235,17 @@ public final class IsolatedBooter implements Booter {
 
   @Override
   public void refuse(SandboxSpec spec) {
-    String provider = isolator.traits().name();
-    IsolatedSpec.refuseWhatCannotBe(provider, spec);
-    if (NetworkNote.of(spec).mode() == NetworkMode.BRIDGE
-        && !networks().contains(NetworkMode.BRIDGE)) {
-      throw Capability.unsupported(provider, "network mode bridge" + whyNoBridge());
-    }
-    spec.image().filter(name -> !name.equals(IsolatedSpec.HOST)).ifPresent(images::need);
+    SpecValidation.refuse(SpecValidation.hostViolations(spec));
+    SpecValidation.refuse(EngineSockets.here().violations(spec));
+    spec.image().filter(name -> !name.equals(HOST_IMAGE)).ifPresent(images::need);
   }
 
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
     return spec.image()
-        .filter(name -> !name.equals(IsolatedSpec.HOST))
+        .filter(name -> !name.equals(HOST_IMAGE))
         .flatMap(images::find)
         .map(Image::digest);
-  }
-
-  private String whyNoBridge() {
-    return isolator.bridges() ? " here: " + bridge.requirement().detail() : "";
   }
 
   @Override

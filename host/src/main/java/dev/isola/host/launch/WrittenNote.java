@@ -46,7 +46,7 @@ final class WrittenNote {
     if (spec.workspacePath().isEmpty()) {
       all.add(spec.workspaceMount());
     }
-    if (spec.image().filter(name -> !name.equals(IsolatedSpec.HOST)).isEmpty()) {
+    if (spec.image().filter(name -> !name.equals(IsolatedBooter.HOST_IMAGE)).isEmpty()) {
       HOMES.stream().filter(home -> !home.equals(spec.workspaceMount())).forEach(all::add);
     }
     return all.stream()

@@ -1,13 +1,13 @@
 package dev.isola.server.api;
 
 import dev.isola.document.SpecDocument;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.FileInfo;
-import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -55,8 +55,8 @@ final class Answers {
   }
 
   /** Clients put secrets into variables, files and commands: those are for keys that could run. */
-  private static Map<String, Object> spec(SandboxSpec spec) {
-    Map<String, Object> json = new LinkedHashMap<>(SpecDocument.toMap(spec));
+  private static Map<String, Object> spec(CreateRequest request) {
+    Map<String, Object> json = new LinkedHashMap<>(SpecDocument.toMap(request));
     json.replaceAll(
         (field, value) ->
             switch (field) {

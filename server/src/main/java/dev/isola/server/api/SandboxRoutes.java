@@ -1,12 +1,13 @@
 package dev.isola.server.api;
 
 import dev.isola.document.SpecDocument;
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Page;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Serving;
@@ -25,7 +26,6 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.spec.LimitKind;
-import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -177,14 +177,20 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     if (!problems.isEmpty()) {
       throw Query.refused(problems);
     }
-    SandboxSpec asked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-    SandboxSpec spec = ending(asked);
-    Request request = Request.of(spec, (String) beside.getOrDefault("provider", standardProvider));
+    CreateRequest asked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    String provider = (String) beside.getOrDefault("provider", standardProvider);
+    CreateRequest request = ending(asked).at(ProviderNames.plain(provider));
     if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
       request = request.strict();
     }
-    Order order = Order.of(request).withLabels(spec.tags());
-    if (asked.ttl().isEmpty()) {
+    if (beside.get("idleTimeoutSeconds") instanceof Number seconds) {
+      request = request.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));
+    }
+    if (exchange.header("Idempotency-Key").isPresent()) {
+      request = request.withIdempotencyKey(exchange.header("Idempotency-Key").get());
+    }
+    Order order = Order.of(request);
+    if (asked.lifecycle().ttl().isEmpty()) {
       order = order.withDefaultTtl();
     }
     if (HostAccessGuard.grants(exchange)) {
@@ -192,12 +198,6 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     }
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
       order = order.withFixedId();
-    }
-    if (beside.get("idleTimeoutSeconds") instanceof Number seconds) {
-      order = order.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));
-    }
-    if (exchange.header("Idempotency-Key").isPresent()) {
-      order = order.withKey(exchange.header("Idempotency-Key").get());
     }
     Delivery delivery = serving.engine().create(order);
     exchange.about(delivery.entry().id());
@@ -215,13 +215,13 @@ record SandboxRoutes(Serving serving, String standardProvider) {
   }
 
   /** A sandbox whose client names no time does not live for ever. */
-  private SandboxSpec ending(SandboxSpec spec) {
+  private CreateRequest ending(CreateRequest request) {
     return serving
         .engine()
         .defaultTtl()
-        .filter(any -> spec.ttl().isEmpty())
-        .map(ttl -> spec.toBuilder().ttl(ttl).build())
-        .orElse(spec);
+        .filter(any -> request.lifecycle().ttl().isEmpty())
+        .map(request::withTtl)
+        .orElse(request);
   }
 
   private void list(Exchange exchange) throws IOException {

@@ -44,7 +44,7 @@ public final class Waking {
 
   private void wake(SandboxView entry) {
     SandboxId id = entry.id();
-    if (!SpecText.read(entry.spec(), id).autoResume()) {
+    if (!SpecText.read(entry.spec(), id).lifecycle().autoResume()) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "sandbox " + id + " is " + entry.state().name().toLowerCase(Locale.ROOT),

@@ -62,7 +62,7 @@ class ArchitectureTest {
         folder("provider", "spi", "document", "archive", "link", "host"),
         folder("conformance", "spi"),
         folder("testing", "spi", "conformance"),
-        folder("store", "spi"),
+        folder("store", "spi", "document"),
         folder("engine", "spi", "document", "store", "snapshot"),
         slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),
         noClasses()
@@ -80,6 +80,9 @@ class ArchitectureTest {
         noClasses()
             .that(resideInAPackage("dev.isola.server.."))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.store.."))),
+        noClasses()
+            .that(resideInAnyPackage("dev.isola.link..", "dev.isola.host..", "dev.isola.provider.."))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.document.request.."))),
         folder("client"),
         folder("snapshot", "spi", "archive"),
         slices().assignedFrom(PACKAGES).should().beFreeOfCycles());

@@ -14,6 +14,7 @@ import dev.isola.spi.Requirement;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Terminals;
@@ -85,7 +86,11 @@ public final class FakeProvider implements Provider, ProviderFactory {
         ApiVersion.CURRENT,
         isolation,
         Set.of(Attaching.class, Terminals.class),
-        new SpecSupport(false, true, Set.of(NetworkMode.NONE), Set.of(Volume.Type.BIND), limits),
+        new SpecSupport(
+            Set.of(SpecFeature.USERS, SpecFeature.WORKSPACE_PATH),
+            Set.of(NetworkMode.NONE),
+            Set.of(Volume.Type.BIND),
+            limits),
         List.of(
             new Requirement("memory", true, true, "of this JVM", ""),
             new Requirement("magic", false, false, "no wand", "apt install wand")),

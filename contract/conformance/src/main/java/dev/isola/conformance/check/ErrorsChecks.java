@@ -10,6 +10,7 @@ import dev.isola.conformance.Subject;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
@@ -302,7 +303,7 @@ public final class ErrorsChecks {
 
   private static Map<String, UnaryOperator<SandboxSpec.Builder>> unsupported(Subject s) {
     Map<String, UnaryOperator<SandboxSpec.Builder>> wishes = new LinkedHashMap<>();
-    if (!s.info().support().images()) {
+    if (!s.info().support().has(SpecFeature.IMAGES)) {
       wishes.put("image", spec -> spec.image("debian:stable"));
     }
     for (NetworkMode mode : NetworkMode.values()) {

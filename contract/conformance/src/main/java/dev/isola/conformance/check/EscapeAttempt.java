@@ -6,15 +6,16 @@ import dev.isola.conformance.Scratch;
 import dev.isola.conformance.Subject;
 import dev.isola.conformance.escape.Answer;
 import dev.isola.conformance.escape.HostPlant;
-import dev.isola.conformance.escape.Probe;
 import dev.isola.conformance.escape.Probe.Proof;
+import dev.isola.conformance.escape.Probe;
 import dev.isola.conformance.escape.ProbeProgram;
-import dev.isola.conformance.escape.Scene;
 import dev.isola.conformance.escape.Scene.NotPlantedException;
+import dev.isola.conformance.escape.Scene;
 import dev.isola.conformance.escape.Witness;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Sandbox;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
@@ -156,7 +157,7 @@ final class EscapeAttempt {
 
   /** Root of the sandbox and an ordinary user, where it has users. */
   private List<Optional<String>> users() {
-    if (!subject.info().support().users()) {
+    if (!subject.info().support().has(SpecFeature.USERS)) {
       return List.of(Optional.empty());
     }
     return isolation.isAtLeast(probe.rootFloor())

@@ -6,6 +6,7 @@ import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Sandbox;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
@@ -289,7 +290,7 @@ public final class ExecChecks {
   }
 
   private static void needUsers(Subject s) {
-    if (!s.info().support().users()) {
+    if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("commands cannot run as another user here");
     }
   }

@@ -10,6 +10,7 @@ import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Bytes;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.NotFound;
@@ -519,7 +520,7 @@ public final class FilesChecks {
 
   @Check("F1")
   public void aFileIsWrittenAsTheUserAskedFor(Subject s) {
-    if (!s.info().support().users()) {
+    if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("the provider does not declare users");
     }
     FileSystem files = s.sandbox().files();
@@ -541,7 +542,7 @@ public final class FilesChecks {
 
   @Check("F1")
   public void whatIsMadeForSomebodyBelongsToHim(Subject s) {
-    if (!s.info().support().users()) {
+    if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("the provider does not declare users");
     }
     FileSystem files = s.sandbox().files();

@@ -10,12 +10,14 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.Requirement;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Terminals;
@@ -33,7 +35,6 @@ import dev.isola.spi.file.Watch;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;
@@ -69,6 +70,14 @@ public final class HonestyChecks {
         "nothing is left of a sandbox that was refused for " + feature);
   }
 
+  /** What is not declared is missing for a request that requires it. */
+  private static void missing(Subject s, String what, Requirements requirements) {
+    Expect.equal(
+        List.of(what),
+        s.info().missing(s.spec().build(), requirements),
+        "what is missing for a request that requires " + what);
+  }
+
   private static String lower(Enum<?> constant) {
     return constant.name().toLowerCase(Locale.ROOT);
   }
@@ -81,16 +90,15 @@ public final class HonestyChecks {
           s.sandbox().as(capability).isPresent(),
           "whether the sandbox gives " + Capability.idOf(capability) + ", as declared,");
       if (!s.info().capabilities().contains(capability)) {
-        Require require = new Require(Isolation.PROCESS, Set.of(capability), Set.of());
-        refused(s, Capability.idOf(capability), spec -> spec.require(require));
+        missing(s, Capability.idOf(capability), Requirements.capabilities(capability));
       }
     }
-    Require all = new Require(s.info().isolation(), s.info().capabilities(), Set.of());
-    s.create(spec -> spec.require(all));
+    Requirements all = new Requirements(s.info().isolation(), s.info().capabilities(), Set.of());
+    Expect.equal(
+        List.of(), s.info().missing(s.spec().build(), all), "what is missing of what is declared");
     for (Isolation stronger : Isolation.values()) {
       if (!s.info().isolation().isAtLeast(stronger)) {
-        refused(
-            s, "isolation " + lower(stronger), spec -> spec.require(Require.isolation(stronger)));
+        missing(s, "isolation " + lower(stronger), Requirements.isolation(stronger));
       }
     }
   }
@@ -134,7 +142,7 @@ public final class HonestyChecks {
 
   @Check("P12")
   public void imagesAreRefusedWhereTheyAreNotDeclared(Subject s) {
-    if (s.info().support().images()) {
+    if (s.info().support().has(SpecFeature.IMAGES)) {
       throw s.notRun("the provider declares images");
     }
     refused(s, "image", spec -> spec.image("example.invalid/none:1"));
@@ -142,7 +150,7 @@ public final class HonestyChecks {
 
   @Check("P12")
   public void usersAreRefusedWhereTheyAreNotDeclared(Subject s) {
-    if (s.info().support().users()) {
+    if (s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("the provider declares users");
     }
     refused(s, "user", spec -> spec.user("12345"));
@@ -357,7 +365,7 @@ public final class HonestyChecks {
 
   @Check(value = "P8", needs = Renewing.class)
   public void aRenewedDeadlineIsKept(Subject s) {
-    Sandbox brief = s.create(spec -> spec.ttl(Duration.ofSeconds(2)));
+    Sandbox brief = s.create(spec -> spec.deadline(Duration.ofSeconds(2)));
     brief.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(5));
     Renewing renewing = s.as(Renewing.class);
     renewing.renew(Duration.ofMillis(2_500));

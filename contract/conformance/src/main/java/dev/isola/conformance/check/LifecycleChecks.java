@@ -52,7 +52,7 @@ public final class LifecycleChecks {
     for (String shape : List.of("a", "0", "0123456789abcdefghijklmnopqrstuv")) {
       SandboxId id = new SandboxId(shape);
       try {
-        Sandbox sandbox = s.provider().create(SandboxSpec.builder(id).ttl(PATIENCE).build());
+        Sandbox sandbox = s.provider().create(SandboxSpec.builder(id).deadline(PATIENCE).build());
         Expect.equal(id, sandbox.id(), "the id");
         Expect.that(sandbox.run(Command.argv("true")).succeeded(), "a command runs in " + id);
       } finally {
@@ -281,7 +281,7 @@ public final class LifecycleChecks {
 
   @Check(value = "S1", needs = Renewing.class)
   public void ttlEndsTheSandboxWithItsCommands(Subject s) {
-    Sandbox sandbox = s.create(spec -> spec.ttl(Duration.ofSeconds(1)));
+    Sandbox sandbox = s.create(spec -> spec.deadline(Duration.ofSeconds(1)));
     Expect.eventually(PATIENCE, "the sandbox ends at its ttl", () -> isGone(sandbox));
     Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it cannot be attached to");
     Expect.eventually( // an engine notices a moment later
@@ -297,7 +297,7 @@ public final class LifecycleChecks {
 
   @Check(value = "S1", needs = Renewing.class)
   public void renewedSandboxOutlivesItsTtl(Subject s) {
-    Sandbox sandbox = s.create(spec -> spec.ttl(Duration.ofSeconds(3)));
+    Sandbox sandbox = s.create(spec -> spec.deadline(Duration.ofSeconds(3)));
     sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(5));
     Expect.that(
         sandbox.run(Command.argv("sleep", "4")).succeeded(), "a command outlives the first ttl");

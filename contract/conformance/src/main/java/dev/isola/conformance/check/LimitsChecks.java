@@ -4,22 +4,20 @@ import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.error.LimitExceeded;
-import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.LimitKind;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Set;
 
 /** Checks that declared limits bite. One that is not declared is not run, and says so. */
 public final class LimitsChecks {
@@ -98,21 +96,10 @@ public final class LimitsChecks {
   @Check("S2")
   public void aRequiredLimitThatIsNotEnforcedIsRefused(Subject s) {
     for (LimitKind kind : LimitKind.values()) {
-      ResourceLimits requiring = DEFAULT.withRequired(kind);
-      if (s.info().support().enforcedLimits().contains(kind)) {
-        Sandbox sandbox = s.create(spec -> spec.limits(requiring));
-        worksOn(sandbox);
-      } else {
-        Expect.thrown(
-            "requiring the limit of " + kind,
-            () -> s.create(spec -> spec.limits(requiring)),
-            Unsupported.class);
-        Require require = new Require(Isolation.PROCESS, Set.of(), Set.of(kind));
-        Expect.thrown(
-            "requiring the limit of " + kind + " of the provider",
-            () -> s.create(spec -> spec.require(require)),
-            Unsupported.class);
-      }
+      Expect.equal(
+          s.info().support().enforcedLimits().contains(kind),
+          s.info().missing(s.spec().build(), Requirements.limits(kind)).isEmpty(),
+          "whether a request may require the limit of " + kind + ", as declared,");
     }
   }
 

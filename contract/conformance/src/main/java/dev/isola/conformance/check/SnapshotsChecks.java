@@ -10,10 +10,11 @@ import dev.isola.conformance.Subject;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;
-import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.capability.Snapshotting.Picture;
 import dev.isola.spi.capability.Snapshotting.Taken;
 import dev.isola.spi.capability.Snapshotting.Wanted;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
@@ -108,7 +109,7 @@ public final class SnapshotsChecks {
 
   @Check(value = "N1", needs = Snapshotting.class)
   public void ownersAreKept(Subject s) {
-    if (!s.info().support().users()) {
+    if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("there are no other users here");
     }
     FileSystem files = s.sandbox().files();

@@ -2,7 +2,6 @@ package dev.isola.spi.spec;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * The resources a sandbox may use.
@@ -12,8 +11,6 @@ import java.util.Set;
  *     of an execution is not counted
  * @param threads of all its processes together, the first one of each process included
  * @param timeout how long a command without a timeout of its own may run
- * @param required those without which the sandbox shall not be made: a provider that does not
- *     enforce one of them refuses
  */
 public record ResourceLimits(
     double cpu,
@@ -23,17 +20,12 @@ public record ResourceLimits(
     int processes,
     int threads,
     int bandwidthMbps,
-    Optional<Duration> timeout,
-    Set<LimitKind> required) {
+    Optional<Duration> timeout) {
 
   /** The ceiling of threads where a spec names none, unless it allows more processes. */
   public static final int DEFAULT_THREADS = 1024;
 
-  public ResourceLimits {
-    required = Set.copyOf(required);
-  }
-
-  /** Limits of which none is required, with the default ceiling of threads. */
+  /** Limits with the default ceiling of threads. */
   public ResourceLimits(
       double cpu,
       long memoryMb,
@@ -50,8 +42,7 @@ public record ResourceLimits(
         processes,
         threadsFor(processes),
         bandwidthMbps,
-        timeout,
-        Set.of());
+        timeout);
   }
 
   public static final ResourceLimits DEFAULT =
@@ -71,8 +62,7 @@ public record ResourceLimits(
         processes,
         threads,
         bandwidthMbps,
-        timeout,
-        required);
+        timeout);
   }
 
   public ResourceLimits withMemoryMb(long megabytes) {
@@ -84,8 +74,7 @@ public record ResourceLimits(
         processes,
         threads,
         bandwidthMbps,
-        timeout,
-        required);
+        timeout);
   }
 
   public ResourceLimits withDiskMb(long megabytes) {
@@ -97,13 +86,12 @@ public record ResourceLimits(
         processes,
         threads,
         bandwidthMbps,
-        timeout,
-        required);
+        timeout);
   }
 
   public ResourceLimits withFileDescriptors(int count) {
     return new ResourceLimits(
-        cpu, memoryMb, diskMb, count, processes, threads, bandwidthMbps, timeout, required);
+        cpu, memoryMb, diskMb, count, processes, threads, bandwidthMbps, timeout);
   }
 
   /** Returns these limits with other processes, and with as many threads at least. */
@@ -116,13 +104,12 @@ public record ResourceLimits(
         count,
         Math.max(threads, count),
         bandwidthMbps,
-        timeout,
-        required);
+        timeout);
   }
 
   public ResourceLimits withThreads(int count) {
     return new ResourceLimits(
-        cpu, memoryMb, diskMb, fileDescriptors, processes, count, bandwidthMbps, timeout, required);
+        cpu, memoryMb, diskMb, fileDescriptors, processes, count, bandwidthMbps, timeout);
   }
 
   public ResourceLimits withTimeout(Duration limit) {
@@ -134,20 +121,6 @@ public record ResourceLimits(
         processes,
         threads,
         bandwidthMbps,
-        Optional.of(limit),
-        required);
-  }
-
-  public ResourceLimits withRequired(LimitKind... kinds) {
-    return new ResourceLimits(
-        cpu,
-        memoryMb,
-        diskMb,
-        fileDescriptors,
-        processes,
-        threads,
-        bandwidthMbps,
-        timeout,
-        Set.of(kinds));
+        Optional.of(limit));
   }
 }

@@ -16,8 +16,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was asked: everything a provider needs to make a sandbox. Always valid: {@link
- * Builder#build()} refuses anything else and names every wrong field at once.
+ * Everything a provider needs to make a sandbox, and nothing else: when it expires and who may make
+ * it is decided by the engine. Always valid: {@link Builder#build()} refuses anything else and
+ * names every wrong field at once.
  *
  * @param id chosen by the caller or the engine; create is idempotent by it
  * @param image what the file system is made from; the provider's default when empty
@@ -33,17 +34,11 @@ import org.jspecify.annotations.Nullable;
  * @param seedFiles files that are there before the first command
  * @param init run once, before create returns; when it fails, so does create
  * @param startupTimeout how long create may take
- * @param tags the caller's own, for filters
- * @param ttl after which it ends by itself; empty for no end
- * @param linger how long it goes on when its owner's connection is lost: empty until the ttl (the
- *     owner comes back), zero not at all (it belongs to one short-lived caller)
- * @param autoResume whether traffic to one of its ports wakes it when it is paused, and any request
- *     when it is kept beyond its time
- * @param whenIdle what becomes of it when nobody has used it for its idle time; the next request
- *     wakes it
- * @param whenExpired what becomes of it when its ttl is over; it begins anew when it is resumed
+ * @param deadline how long after create it ends by itself, also when no engine is there to destroy
+ *     it; empty for no end
+ * @param linger how long it goes on when its owner's connection is lost: empty until the deadline
+ *     (the owner comes back), zero not at all (it belongs to one short-lived caller)
  * @param gpus how many are needed
- * @param require what the provider must be and do
  */
 public record SandboxSpec(
     SandboxId id,
@@ -58,17 +53,11 @@ public record SandboxSpec(
     Map<String, Bytes> seedFiles,
     Optional<Command> init,
     Duration startupTimeout,
-    Map<String, String> tags,
-    Optional<Duration> ttl,
+    Optional<Duration> deadline,
     Optional<Duration> linger,
-    boolean autoResume,
-    WhenOver whenIdle,
-    WhenOver whenExpired,
     ResourceLimits limits,
     Network network,
-    ContainerType containerType,
-    int gpus,
-    Require require) {
+    int gpus) {
 
   public static final String DEFAULT_MOUNT = "/workspace";
   public static final Duration DEFAULT_STARTUP_TIMEOUT = Duration.ofSeconds(60);
@@ -78,7 +67,6 @@ public record SandboxSpec(
     secretEnv = frozen(secretEnv);
     volumes = List.copyOf(volumes);
     seedFiles = frozen(seedFiles);
-    tags = frozen(tags);
   }
 
   private static <V> Map<String, V> frozen(Map<String, V> map) {
@@ -105,9 +93,18 @@ public record SandboxSpec(
     return new Builder(id);
   }
 
+  /** Returns the same spec for another sandbox. */
+  public SandboxSpec withId(SandboxId other) {
+    return toBuilder(other).build();
+  }
+
   /** Returns a builder that starts from this spec. */
   public Builder toBuilder() {
-    Builder builder = new Builder(id);
+    return toBuilder(id);
+  }
+
+  private Builder toBuilder(SandboxId of) {
+    Builder builder = new Builder(of);
     builder.image = image.orElse(null);
     builder.env.putAll(env);
     builder.secretEnv.putAll(secretEnv);
@@ -119,17 +116,11 @@ public record SandboxSpec(
     builder.seedFiles.putAll(seedFiles);
     builder.init = init.orElse(null);
     builder.startupTimeout = startupTimeout;
-    builder.tags.putAll(tags);
-    builder.ttl = ttl.orElse(null);
+    builder.deadline = deadline.orElse(null);
     builder.linger = linger.orElse(null);
-    builder.autoResume = autoResume;
-    builder.whenIdle = whenIdle;
-    builder.whenExpired = whenExpired;
     builder.limits = limits;
     builder.network = network;
-    builder.containerType = containerType;
     builder.gpus = gpus;
-    builder.require = require;
     return builder;
   }
 
@@ -147,17 +138,11 @@ public record SandboxSpec(
     private final Map<String, Bytes> seedFiles = new LinkedHashMap<>();
     private @Nullable Command init;
     private Duration startupTimeout = DEFAULT_STARTUP_TIMEOUT;
-    private final Map<String, String> tags = new LinkedHashMap<>();
-    private @Nullable Duration ttl;
+    private @Nullable Duration deadline;
     private @Nullable Duration linger;
-    private boolean autoResume;
-    private WhenOver whenIdle = WhenOver.DESTROY;
-    private WhenOver whenExpired = WhenOver.DESTROY;
     private ResourceLimits limits = ResourceLimits.DEFAULT;
     private Network network = Network.DEFAULT;
-    private ContainerType containerType = ContainerType.AGENT_WORKSPACE;
     private int gpus;
-    private Require require = Require.NOTHING;
 
     private Builder(SandboxId id) {
       this.id = id;
@@ -241,33 +226,13 @@ public record SandboxSpec(
       return this;
     }
 
-    public Builder tag(String name, String value) {
-      tags.put(name, value);
-      return this;
-    }
-
-    public Builder ttl(Duration fromCreate) {
-      ttl = fromCreate;
+    public Builder deadline(Duration fromCreate) {
+      deadline = fromCreate;
       return this;
     }
 
     public Builder linger(Duration withoutOwner) {
       linger = withoutOwner;
-      return this;
-    }
-
-    public Builder autoResume(boolean byTraffic) {
-      autoResume = byTraffic;
-      return this;
-    }
-
-    public Builder whenIdle(WhenOver what) {
-      whenIdle = what;
-      return this;
-    }
-
-    public Builder whenExpired(WhenOver what) {
-      whenExpired = what;
       return this;
     }
 
@@ -281,18 +246,8 @@ public record SandboxSpec(
       return this;
     }
 
-    public Builder containerType(ContainerType type) {
-      containerType = type;
-      return this;
-    }
-
     public Builder gpus(int count) {
       gpus = count;
-      return this;
-    }
-
-    public Builder require(Require needs) {
-      require = needs;
       return this;
     }
 
@@ -326,17 +281,11 @@ public record SandboxSpec(
           seedFiles,
           Optional.ofNullable(init),
           startupTimeout,
-          tags,
-          Optional.ofNullable(ttl),
+          Optional.ofNullable(deadline),
           Optional.ofNullable(linger),
-          autoResume,
-          whenIdle,
-          whenExpired,
           limits,
           network,
-          containerType,
-          gpus,
-          require);
+          gpus);
     }
   }
 }

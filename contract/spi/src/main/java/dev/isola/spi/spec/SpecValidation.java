@@ -98,7 +98,7 @@ public final class SpecValidation {
             name -> require(!spec.env().containsKey(name), "secretEnv." + name, "is in env too"));
     spec.user().ifPresent(user -> text("user", user, 128));
     positive("startupTimeout", spec.startupTimeout());
-    spec.ttl().ifPresent(ttl -> positive("ttl", ttl));
+    spec.deadline().ifPresent(deadline -> positive("deadline", deadline));
     spec.linger()
         .ifPresent(
             linger ->
@@ -106,13 +106,6 @@ public final class SpecValidation {
                     !linger.isNegative() && linger.compareTo(LONGEST) <= 0,
                     "linger",
                     "must be 0 to 3650 days"));
-    require(spec.tags().size() <= 64, "tags", "has more than 64 entries");
-    spec.tags()
-        .forEach(
-            (name, value) -> {
-              text("tags", name, 128);
-              require(value.length() <= 1024, "tags." + name, "is longer than 1024 characters");
-            });
     require(spec.gpus() >= 0 && spec.gpus() <= 64, "gpus", "must be 0 to 64");
   }
 

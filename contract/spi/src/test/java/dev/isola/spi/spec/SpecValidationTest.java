@@ -94,11 +94,9 @@ class SpecValidationTest {
         valid("user of 128 characters", b -> b.user("x".repeat(128))),
         valid("shortest startup timeout", b -> b.startupTimeout(Duration.ofNanos(1))),
         valid("longest startup timeout", b -> b.startupTimeout(TEN_YEARS)),
-        valid("longest ttl", b -> b.ttl(TEN_YEARS)),
+        valid("longest deadline", b -> b.deadline(TEN_YEARS)),
         valid("no linger", b -> b.linger(Duration.ZERO)),
         valid("longest linger", b -> b.linger(TEN_YEARS)),
-        valid("64 tags", b -> tags(b, 64)),
-        valid("tag name of 128, value of 1024", b -> b.tag("x".repeat(128), "y".repeat(1024))),
         valid("64 gpus", b -> b.gpus(64)),
         valid("deep mount", b -> b.workspaceMount("/a/b/c")),
         valid("dots in a name", b -> b.cwd("/a/..b/c..")),
@@ -163,16 +161,12 @@ class SpecValidationTest {
         invalid("startupTimeout", "must be more than 0", b -> b.startupTimeout(Duration.ZERO)),
         invalid(
             "startupTimeout", "at most 3650 days", b -> b.startupTimeout(TEN_YEARS.plusNanos(1))),
-        invalid("ttl", "must be more than 0", b -> b.ttl(Duration.ZERO)),
-        invalid("ttl", "must be more than 0", b -> b.ttl(Duration.ofSeconds(-1))),
-        invalid("ttl", "at most 3650 days", b -> b.ttl(TEN_YEARS.plusNanos(1))),
+        invalid("deadline", "must be more than 0", b -> b.deadline(Duration.ZERO)),
+        invalid("deadline", "must be more than 0", b -> b.deadline(Duration.ofSeconds(-1))),
+        invalid("deadline", "at most 3650 days", b -> b.deadline(TEN_YEARS.plusNanos(1))),
         invalid("linger", "must be 0 to 3650 days", b -> b.linger(Duration.ofNanos(-1))),
         invalid(
             "linger", "must be 0 to 3650 days", b -> b.linger(Duration.ofSeconds(Long.MAX_VALUE))),
-        invalid("tags", "has more than 64 entries", b -> tags(b, 65)),
-        invalid("tags", "is blank", b -> b.tag("", "x")),
-        invalid("tags", "is longer than 128", b -> b.tag("x".repeat(129), "")),
-        invalid("tags.a", "is longer than 1024", b -> b.tag("a", "x".repeat(1025))),
         invalid("gpus", "must be 0 to 64", b -> b.gpus(-1)),
         invalid("gpus", "must be 0 to 64", b -> b.gpus(65)),
         invalid("workspaceMount", "must be an absolute path", b -> b.workspaceMount("work")),
@@ -362,7 +356,6 @@ class SpecValidationTest {
     assertThat(spec.limits())
         .isEqualTo(new ResourceLimits(1, 1024, 10_240, 1024, 100, 100, Optional.empty()));
     assertThat(spec.network()).isEqualTo(Network.DEFAULT);
-    assertThat(spec.containerType()).isEqualTo(ContainerType.AGENT_WORKSPACE);
     assertThat(SandboxSpec.builder(ID).cwd("/src").build().workingFolder()).isEqualTo("/src");
   }
 
@@ -370,17 +363,10 @@ class SpecValidationTest {
   void aSpecDoesNotChangeWithItsBuilder() {
     SandboxSpec.Builder builder = SandboxSpec.builder(ID).env("A", "1");
     SandboxSpec spec = builder.build();
-    builder.env("B", "2").tag("t", "x").seedFile("f", Bytes.utf8(""));
+    builder.env("B", "2").seedFile("f", Bytes.utf8(""));
 
     assertThat(spec.env()).containsOnlyKeys("A");
-    assertThat(spec.tags()).isEmpty();
     assertThat(spec.seedFiles()).isEmpty();
-  }
-
-  private static void tags(SandboxSpec.Builder builder, int count) {
-    for (int i = 0; i < count; i++) {
-      builder.tag("t" + i, "");
-    }
   }
 
   private static Volume volume(Volume.Type type, String source, String destination) {

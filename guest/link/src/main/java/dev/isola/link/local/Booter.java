@@ -65,11 +65,12 @@ public interface Booter extends AutoCloseable {
   Health health();
 
   /**
-   * Refuses a spec that cannot be honoured, by name, before anything is made.
+   * Refuses a spec that asks only for what is declared and still cannot be honoured, by name, before
+   * anything is made: a folder of the host that is not there, an image that is not there.
    *
-   * @throws dev.isola.spi.error.Unsupported naming what the provider does not do
+   * @throws dev.isola.spi.error.SandboxException naming what cannot be
    */
-  void refuse(SandboxSpec spec);
+  default void refuse(SandboxSpec spec) {}
 
   /** See {@link dev.isola.spi.Provider#imageDigest}. */
   default Optional<String> imageDigest(SandboxSpec spec) {

@@ -24,7 +24,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -94,10 +93,8 @@ public final class LocalProvider implements Provider {
   }
 
   private Sandbox create(SandboxSpec spec, List<String> layers) {
+    info().refuseUnsupported(spec);
     booter.refuse(spec);
-    if (!spec.limits().required().isEmpty() || !spec.require().equals(Require.NOTHING)) {
-      info().refuseUnmet(spec);
-    }
     return turns.take(spec.id(), () -> createInTurn(spec, layers));
   }
 

@@ -46,7 +46,7 @@ abstract class ForkTrial {
   }
 
   static SandboxSpec spec(String id) {
-    return SandboxSpec.builder(new SandboxId(id)).ttl(Duration.ofMinutes(10)).build();
+    return SandboxSpec.builder(new SandboxId(id)).deadline(Duration.ofMinutes(10)).build();
   }
 
   Sandbox make(String id) {

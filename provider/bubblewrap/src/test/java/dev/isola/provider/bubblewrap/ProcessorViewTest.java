@@ -15,7 +15,7 @@ final class ProcessorViewTest extends ForkTrial {
   private Sandbox with(String id, double cores) {
     return provider.create(
         SandboxSpec.builder(new SandboxId(id))
-            .ttl(Duration.ofMinutes(10))
+            .deadline(Duration.ofMinutes(10))
             .limits(ResourceLimits.DEFAULT.withCpu(cores))
             .build());
   }

@@ -70,7 +70,7 @@ final class Boot {
     } else if (facts.limits().contains(LimitKind.PROCESSES)) {
       boot.processes(spec.limits().processes());
     }
-    spec.ttl().ifPresent(boot::deadline);
+    spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
   }

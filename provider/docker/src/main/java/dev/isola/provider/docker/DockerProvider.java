@@ -14,7 +14,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.SandboxSpec;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -104,10 +103,8 @@ final class DockerProvider implements Provider {
 
   @Override
   public Sandbox create(SandboxSpec spec) {
+    info().refuseUnsupported(spec);
     check.refuse(spec);
-    if (!spec.limits().required().isEmpty() || !spec.require().equals(Require.NOTHING)) {
-      info().refuseUnmet(spec);
-    }
     return turns.take(spec.id(), () -> creation.create(spec));
   }
 

@@ -2,8 +2,8 @@ package dev.isola.provider.docker;
 
 import dev.isola.host.launch.EngineSockets;
 import dev.isola.provider.docker.http.EngineAddress;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
@@ -14,32 +14,19 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a container engine can give, and the refusal of the rest, by name. */
+/** What of a spec a container engine can honour, and what it cannot although it is declared. */
 record SpecCheck(String provider, EngineAddress address, boolean bridge, boolean ownKernel) {
   void refuse(SandboxSpec spec) {
     if (address.local()) {
       SpecValidation.refuse(SpecValidation.hostViolations(spec));
       SpecValidation.refuse(sockets().violations(spec));
     }
-    unlessAllowed(spec.gpus() == 0, "gpus");
-    unlessAllowed(
-        address.local() || spec.workspacePath().isEmpty(), "a workspacePath on another machine");
-    unlessAllowed(
-        spec.volumes().stream().allMatch(volume -> volumes().contains(volume.type())),
-        "volumes of type bind on another machine");
-    unlessAllowed(
-        !isNested(spec),
-        "a volume beneath another volume or beneath workspacePath, in which the engine would follow"
-            + " links");
-    unlessAllowed(
-        ContainerPlan.mode(spec) != NetworkMode.BRIDGE || bridge,
-        "network mode bridge, unless its setting bridge names a network of the engine");
-    unlessAllowed(networks().contains(ContainerPlan.mode(spec)), "network mode host");
-    unlessAllowed(
-        !spec.limits().required().contains(LimitKind.BANDWIDTH),
-        "enforcing the limit of bandwidth");
-    unlessAllowed(spec.network().allowDomains().isEmpty(), "network.allowDomains");
-    unlessAllowed(spec.network().blockDomains().isEmpty(), "network.blockDomains");
+    if (isNested(spec)) {
+      throw Capability.unsupported(
+          provider,
+          "a volume beneath another volume or beneath workspacePath, in which the engine would"
+              + " follow links");
+    }
   }
 
   /**
@@ -71,6 +58,12 @@ record SpecCheck(String provider, EngineAddress address, boolean bridge, boolean
         : EngineSockets.here();
   }
 
+  Set<SpecFeature> features() {
+    return address.local()
+        ? EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.WORKSPACE_PATH)
+        : EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS);
+  }
+
   Set<NetworkMode> networks() {
     Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE);
     if (!ownKernel) { // such a kernel has a network of its own, whatever the engine is told
@@ -86,11 +79,5 @@ record SpecCheck(String provider, EngineAddress address, boolean bridge, boolean
     return address.local()
         ? EnumSet.allOf(Volume.Type.class)
         : EnumSet.of(Volume.Type.VOLUME, Volume.Type.TMPFS);
-  }
-
-  private void unlessAllowed(boolean allowed, String what) {
-    if (!allowed) {
-      throw Capability.unsupported(provider, what);
-    }
   }
 }

@@ -53,7 +53,7 @@ class EngineLifeTest {
 
   private static SandboxSpec spec() {
     return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
-        .ttl(Duration.ofMinutes(5))
+        .deadline(Duration.ofMinutes(5))
         .build();
   }
 

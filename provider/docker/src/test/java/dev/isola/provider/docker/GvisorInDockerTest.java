@@ -57,7 +57,7 @@ class GvisorInDockerTest {
 
   private static SandboxSpec spec() {
     return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
-        .ttl(Duration.ofMinutes(5))
+        .deadline(Duration.ofMinutes(5))
         .build();
   }
 

@@ -74,7 +74,7 @@ class IsolasImagesTest {
 
   private static SandboxSpec.Builder spec() {
     return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
-        .ttl(Duration.ofMinutes(5))
+        .deadline(Duration.ofMinutes(5))
         .image("small");
   }
 

@@ -63,7 +63,7 @@ class LargeThingsTest {
     sandbox =
         provider.create(
             SandboxSpec.builder(SandboxId.random(new SecureRandom()))
-                .ttl(Duration.ofMinutes(15))
+                .deadline(Duration.ofMinutes(15))
                 .build());
   }
 

@@ -133,7 +133,7 @@ record Creation(
   private Map<String, Object> wanted(SandboxSpec spec, Marks marks) {
     Map<String, Object> wanted = new LinkedHashMap<>();
     wanted.put("templateID", spec.image().orElse(settings.template()));
-    wanted.put("timeout", Control.seconds(spec.ttl().orElse(DEFAULT_TTL)));
+    wanted.put("timeout", Control.seconds(spec.deadline().orElse(DEFAULT_TTL)));
     wanted.put("metadata", marks.metadata(instance));
     wanted.put("envVars", spec.environment());
     wanted.put(

@@ -5,6 +5,7 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.Requirement;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
@@ -15,14 +16,13 @@ import dev.isola.spi.capability.Watching;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What the provider says of itself, and the refusal of the rest, by name. */
+/** What the provider declares. */
 record Description(Settings settings) {
   static final String NAME = "e2b";
 
@@ -36,7 +36,11 @@ record Description(Settings settings) {
         ApiVersion.CURRENT,
         settings.isolation(),
         capabilities(),
-        new SpecSupport(true, true, networks(), Set.of(), EnumSet.of(LimitKind.TIMEOUT)),
+        new SpecSupport(
+            EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
+            networks(),
+            Set.of(),
+            EnumSet.of(LimitKind.TIMEOUT)),
         List.of(key()),
         "E2B ends the whole machine; a command's processes are found by a mark in their"
             + " environment and by descent",
@@ -71,32 +75,5 @@ record Description(Settings settings) {
         there,
         there ? "there is one" : "there is none",
         there ? "" : "set E2B_API_KEY, or the provider's setting api_key");
-  }
-
-  void refuse(SandboxSpec spec) {
-    unless(spec.gpus() == 0, "gpus");
-    unless(spec.workspacePath().isEmpty(), "a workspacePath: the sandbox is on another machine");
-    spec.volumes()
-        .forEach(
-            volume ->
-                unless(
-                    false,
-                    "volumes of type " + volume.type().name().toLowerCase(java.util.Locale.ROOT)));
-    spec.network()
-        .mode()
-        .ifPresent(
-            mode ->
-                unless(
-                    networks().contains(mode),
-                    "network mode " + mode.name().toLowerCase(java.util.Locale.ROOT)));
-    unless(spec.network().allowDomains().isEmpty(), "network.allowDomains");
-    unless(spec.network().blockDomains().isEmpty(), "network.blockDomains");
-    info().refuseUnmet(spec);
-  }
-
-  private static void unless(boolean allowed, String what) {
-    if (!allowed) {
-      throw Capability.unsupported(NAME, what);
-    }
   }
 }

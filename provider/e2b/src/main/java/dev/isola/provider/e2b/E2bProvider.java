@@ -84,7 +84,7 @@ final class E2bProvider implements Provider {
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    description.refuse(spec);
+    description.info().refuseUnsupported(spec);
     return turns.take(
         spec.id(),
         () ->

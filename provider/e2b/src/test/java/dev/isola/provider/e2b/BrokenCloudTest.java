@@ -61,7 +61,7 @@ class BrokenCloudTest {
   }
 
   private static SandboxSpec spec(Duration startup) {
-    return SandboxSpec.builder(ID).ttl(Duration.ofMinutes(5)).startupTimeout(startup).build();
+    return SandboxSpec.builder(ID).deadline(Duration.ofMinutes(5)).startupTimeout(startup).build();
   }
 
   private static SandboxException failure(ThrowingCallable call) {

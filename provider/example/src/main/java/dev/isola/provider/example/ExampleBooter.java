@@ -20,13 +20,10 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.Volume;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 
 /** Boots a sandbox as a plain process in a fresh folder, and declares no more than that. */
@@ -46,7 +43,7 @@ final class ExampleBooter implements Booter {
         Isolation.PROCESS,
         capabilities(),
         new SpecSupport(
-            false, false, Set.of(NetworkMode.HOST), Set.of(), Set.of(LimitKind.TIMEOUT)),
+            Set.of(), Set.of(NetworkMode.HOST), Set.of(), Set.of(LimitKind.TIMEOUT)),
         List.of(),
         "subreaper and kill loop",
         Duration.ofMillis(10));
@@ -68,27 +65,6 @@ final class ExampleBooter implements Booter {
   }
 
   @Override
-  public void refuse(SandboxSpec spec) {
-    refuseUnless(spec.image().isEmpty(), "images");
-    refuseUnless(spec.gpus() == 0, "gpus");
-    refuseUnless(spec.user().isEmpty(), "user");
-    for (Volume volume : spec.volumes()) {
-      refuseUnless(false, "volumes of type " + volume.type().name().toLowerCase(Locale.ROOT));
-    }
-    refuseUnless(spec.workspacePath().isEmpty(), "workspacePath");
-    Optional<NetworkMode> mode = spec.network().mode();
-    refuseUnless(
-        mode.isEmpty() || mode.get() == NetworkMode.HOST,
-        "network mode " + mode.map(m -> m.name().toLowerCase(Locale.ROOT)).orElse(""));
-  }
-
-  private static void refuseUnless(boolean possible, String what) {
-    if (!possible) {
-      throw Capability.unsupported(ExampleProviderFactory.NAME, what);
-    }
-  }
-
-  @Override
   public AgentProcess boot(Booting booting) throws IOException {
     SandboxSpec spec = booting.spec();
     Files.createDirectory(booting.record().workspace());
@@ -99,7 +75,7 @@ final class ExampleBooter implements Booter {
             .confine(booting.record().workspace(), spec.workspaceMount())
             .cwd(spec.workingFolder())
             .env(spec.environment());
-    spec.ttl().ifPresent(boot::deadline);
+    spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return starter.start(spec.id(), boot.build(), booting.patience());
   }

@@ -52,7 +52,7 @@ final class MemoryInfo {
             ? Isolation.CONTAINER
             : Isolation.PROCESS,
         capabilities,
-        new SpecSupport(false, false, Set.of(NetworkMode.NONE), Set.of(), limits(faults)),
+        new SpecSupport(Set.of(), Set.of(NetworkMode.NONE), Set.of(), limits(faults)),
         List.of(),
         "there are no processes: simulated ones are threads of this JVM, told to end and waited"
             + " for",

@@ -56,8 +56,7 @@ final class MemoryProvider implements Provider {
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    SpecCheck.refuseWhatCannotBe(spec);
-    info().refuseUnmet(spec);
+    info().refuseUnsupported(spec);
     return inTurn(spec.id(), () -> createInTurn(spec));
   }
 
@@ -90,7 +89,7 @@ final class MemoryProvider implements Provider {
     }
     world.sandboxes().put(spec.id(), made);
     own.put(spec.id(), made);
-    spec.ttl().ifPresent(made::renew);
+    spec.deadline().ifPresent(made::renew);
     return made;
   }
 

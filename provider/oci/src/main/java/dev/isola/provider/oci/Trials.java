@@ -72,7 +72,7 @@ final class Trials {
     SandboxSpec spec =
         SandboxSpec.builder(id)
             .startupTimeout(question.patience())
-            .ttl(question.patience().plusSeconds(30))
+            .deadline(question.patience().plusSeconds(30))
             .linger(Duration.ZERO)
             .build();
     ProviderContext apart = apart();

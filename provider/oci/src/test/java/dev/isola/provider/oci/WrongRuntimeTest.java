@@ -54,7 +54,7 @@ class WrongRuntimeTest {
   private static SandboxSpec spec(Duration patience) {
     return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
         .startupTimeout(patience)
-        .ttl(Duration.ofMinutes(1))
+        .deadline(Duration.ofMinutes(1))
         .build();
   }
 

@@ -16,6 +16,7 @@ import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
@@ -29,6 +30,7 @@ import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,6 +48,9 @@ import java.util.Set;
  * the host's.
  */
 final class ProotBooter implements Booter {
+  /** The image that is the host's own root. */
+  private static final String HOST_IMAGE = "host";
+
   static final String NAME = "proot";
 
   private static final Set<Class<? extends Capability>> CAPABILITIES =
@@ -84,8 +89,7 @@ final class ProotBooter implements Booter {
         PROFILE.isolation(),
         CAPABILITIES,
         new SpecSupport(
-            true,
-            false,
+            Set.of(SpecFeature.IMAGES, SpecFeature.WORKSPACE_PATH),
             Set.of(NetworkMode.HOST),
             Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT)),
@@ -112,12 +116,12 @@ final class ProotBooter implements Booter {
 
   @Override
   public void refuse(SandboxSpec spec) {
-    ProotSpec.refuseWhatCannotBe(NAME, spec);
+    SpecValidation.refuse(SpecValidation.hostViolations(spec));
     named(spec).ifPresent(images::need);
   }
 
   private static Optional<String> named(SandboxSpec spec) {
-    return spec.image().filter(name -> !name.equals(ProotSpec.HOST));
+    return spec.image().filter(name -> !name.equals(HOST_IMAGE));
   }
 
   @Override
@@ -179,7 +183,7 @@ final class ProotBooter implements Booter {
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .olderCalls();
-    spec.ttl().ifPresent(boot::deadline);
+    spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
   }

@@ -36,7 +36,7 @@ final class Boot {
             .env(environment(spec, record, folder))
             .rlimit(RLIMIT_NOFILE, spec.limits().fileDescriptors(), spec.limits().fileDescriptors())
             .namespaces(spec.volumes().isEmpty() ? Namespaces.IF_POSSIBLE : Namespaces.REQUIRED);
-    spec.ttl().ifPresent(boot::deadline);
+    spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     for (Volume volume : spec.volumes()) {
       boot.bind(Path.of(volume.source()), volume.destination(), volume.readOnly());

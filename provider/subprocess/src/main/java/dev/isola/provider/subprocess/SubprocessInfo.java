@@ -6,6 +6,7 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.Requirement;
+import dev.isola.spi.SpecFeature;
 import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
@@ -20,6 +21,7 @@ import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.Volume;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
@@ -44,8 +46,7 @@ final class SubprocessInfo {
   static ProviderInfo with(String name, String summary, boolean images, boolean namespaces) {
     SpecSupport support =
         new SpecSupport(
-            images,
-            ProcessUser.isRoot(),
+            features(images),
             Set.of(NetworkMode.HOST),
             namespaces ? Set.of(Volume.Type.BIND) : Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT));
@@ -68,5 +69,16 @@ final class SubprocessInfo {
             ? "a pid namespace: the kernel ends every process with the agent"
             : "subreaper and kill loop: found through /proc, stopped, killed until none is left",
         PROFILE.startup());
+  }
+
+  private static Set<SpecFeature> features(boolean images) {
+    Set<SpecFeature> features = EnumSet.of(SpecFeature.WORKSPACE_PATH);
+    if (images) {
+      features.add(SpecFeature.IMAGES);
+    }
+    if (ProcessUser.isRoot()) {
+      features.add(SpecFeature.USERS);
+    }
+    return features;
   }
 }

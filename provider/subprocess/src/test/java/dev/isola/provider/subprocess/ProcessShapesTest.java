@@ -202,7 +202,7 @@ final class ProcessShapesTest extends SubprocessFixture {
       Sandbox sandbox =
           provider.create(
               SandboxSpec.builder(new SandboxId("victim"))
-                  .ttl(Duration.ofMinutes(1))
+                  .deadline(Duration.ofMinutes(1))
                   .linger(Duration.ZERO)
                   .build());
       for (Shape shape : Shape.values()) {

@@ -44,7 +44,7 @@ final class ServerDeathTest extends SubprocessFixture {
                   new ProviderContext(
                       new InstanceId(INSTANCE), Path.of(words[0]), InstantSource.system()));
       SandboxSpec.Builder spec =
-          SandboxSpec.builder(new SandboxId("victim")).ttl(Duration.ofMinutes(1));
+          SandboxSpec.builder(new SandboxId("victim")).deadline(Duration.ofMinutes(1));
       if (words[1].equals("short-lived")) {
         spec.linger(Duration.ZERO);
       }

@@ -51,7 +51,7 @@ abstract class SubprocessFixture {
 
   static SandboxSpec.Builder spec() {
     return SandboxSpec.builder(SandboxId.random(RandomGenerator.getDefault()))
-        .ttl(Duration.ofMinutes(5));
+        .deadline(Duration.ofMinutes(5));
   }
 
   final Sandbox create() {

@@ -268,7 +268,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
 
   @Test
   void endsAtItsTtl() {
-    Sandbox sandbox = create(spec -> spec.ttl(Duration.ofMillis(400)));
+    Sandbox sandbox = create(spec -> spec.deadline(Duration.ofMillis(400)));
     long pid = Long.parseLong(provider.inventory().getFirst().details().get("agentPid"));
     await().atMost(Duration.ofSeconds(5)).until(() -> AgentProcess.startTimeOf(pid).isEmpty());
     assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
@@ -276,7 +276,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
 
   @Test
   void theTtlIsRenewed() {
-    Sandbox sandbox = create(spec -> spec.ttl(Duration.ofMillis(1500)));
+    Sandbox sandbox = create(spec -> spec.deadline(Duration.ofMillis(1500)));
     sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(1));
     assertThat(sandbox.run(Command.shell("sleep 2; echo alive")).stdout().text())
         .isEqualTo("alive\n");
@@ -335,7 +335,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     Map<String, UnaryOperator<SandboxSpec.Builder>> cases =
         Map.of(
             "images", spec -> spec.image("debian"),
-            "gpus", spec -> spec.gpus(1),
+            "GPUs", spec -> spec.gpus(1),
             "network mode none", spec -> spec.network(Network.of(NetworkMode.NONE)),
             "network mode bridge", spec -> spec.network(Network.of(NetworkMode.BRIDGE)),
             "mounts outside /workspace", spec -> spec.volume(Volume.bind("/tmp", "/data", true)),

@@ -77,7 +77,7 @@ final class WorktreeTest {
 
   private SandboxSpec.Builder spec() {
     return SandboxSpec.builder(SandboxId.random(RandomGenerator.getDefault()))
-        .ttl(Duration.ofMinutes(5))
+        .deadline(Duration.ofMinutes(5))
         .workspacePath(repository);
   }
 
@@ -148,7 +148,7 @@ final class WorktreeTest {
 
   @Test
   void workOutlivesItsProcessesAndIsShown() {
-    Sandbox sandbox = provider.create(spec().ttl(Duration.ofMillis(700)).build());
+    Sandbox sandbox = provider.create(spec().deadline(Duration.ofMillis(700)).build());
     run(sandbox, "echo precious > work.txt");
     org.awaitility.Awaitility.await()
         .until(() -> provider.inventory().getFirst().state() == SandboxState.ERROR);

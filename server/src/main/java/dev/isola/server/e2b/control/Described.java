@@ -1,5 +1,7 @@
 package dev.isola.server.e2b.control;
 
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.HostAccess;
@@ -14,7 +16,6 @@ import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
-import dev.isola.spi.spec.WhenOver;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,7 +43,7 @@ public record Described(Serving serving, ApiKeys keys) {
 
   private void secrets(Exchange exchange, SandboxView entry, Map<String, Object> json) {
     json.put("domain", Gate.domain(exchange.header("Host").orElse("localhost")));
-    boolean host = !HostAccess.of(SpecText.read(entry.spec(), entry.id())).isNone();
+    boolean host = !HostAccess.of(SpecText.read(entry.spec(), entry.id()).spec()).isNone();
     Scope needed = host ? Scope.ADMIN : Scope.USE;
     json.put("envdAccessToken", keys.tokens().steady(entry.id(), Credentials.ENVD).needing(needed));
     json.put(
@@ -54,7 +55,7 @@ public record Described(Serving serving, ApiKeys keys) {
 
   /** Describes one in a list. */
   Map<String, Object> listed(SandboxView entry) {
-    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    SandboxSpec spec = SpecText.read(entry.spec(), entry.id()).spec();
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
     json.put("templateID", Marks.template(entry));
@@ -85,14 +86,14 @@ public record Described(Serving serving, ApiKeys keys) {
     secrets(exchange, entry, json);
     json.put("allowInternetAccess", Marks.of(entry, Marks.INTERNET).isPresent());
     json.put("network", Map.of("allowPublicTraffic", Marks.of(entry, Marks.TRAFFIC).isEmpty()));
-    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    Lifecycle lifecycle = SpecText.read(entry.spec(), entry.id()).lifecycle();
     json.put(
         "lifecycle",
         Map.of(
             "onTimeout",
-            spec.whenExpired() == WhenOver.DESTROY ? "kill" : "pause",
+            lifecycle.whenExpired() == ExpiryAction.DESTROY ? "kill" : "pause",
             "autoResume",
-            spec.autoResume()));
+            lifecycle.autoResume()));
     return json;
   }
 

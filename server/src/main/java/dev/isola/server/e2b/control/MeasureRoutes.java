@@ -64,7 +64,7 @@ public record MeasureRoutes(Serving serving) {
   }
 
   private static ResourceLimits limits(SandboxView entry) {
-    return SpecText.read(entry.spec(), entry.id()).limits();
+    return SpecText.read(entry.spec(), entry.id()).spec().limits();
   }
 
   private static Map<String, Object> measured(

@@ -31,7 +31,7 @@ public record Beginnings(Serving serving) {
 
   /** Returns when the command is ready; a sandbox in which it never is goes again. */
   public void begin(SandboxView entry, Template template) {
-    SandboxSpec spec = SpecText.read(entry.spec(), entry.id());
+    SandboxSpec spec = SpecText.read(entry.spec(), entry.id()).spec();
     if (template.start().isEmpty() && spec.volumes().isEmpty()) {
       return;
     }

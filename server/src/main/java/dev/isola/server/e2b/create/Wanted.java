@@ -1,14 +1,17 @@
 package dev.isola.server.e2b.create;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.ProviderPreference;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
-import dev.isola.engine.selection.Wish;
 import dev.isola.server.auth.PublicPorts;
 import dev.isola.server.e2b.model.Body;
 import dev.isola.server.e2b.model.E2bSettings;
 import dev.isola.server.e2b.model.Marks;
 import dev.isola.server.e2b.template.Template;
-import dev.isola.spi.Isolation;
+import dev.isola.spi.Requirements;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.PortDialing;
@@ -16,25 +19,20 @@ import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.Require;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
-import dev.isola.spi.spec.WhenOver;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 
 /** What a client of E2B wants, as an order. */
 public record Wanted(E2bSettings settings) {
   /** What these clients take for granted: where there is a choice, it is of those who can. */
-  private static final Require EXPECTED =
-      new Require(
-          Isolation.PROCESS,
-          Set.of(Terminals.class, Watching.class, PortDialing.class, Attaching.class),
-          Set.of());
+  private static final Requirements EXPECTED =
+      Requirements.capabilities(
+          Terminals.class, Watching.class, PortDialing.class, Attaching.class);
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -58,14 +56,7 @@ public record Wanted(E2bSettings settings) {
             .env(template.env())
             .env(body.map("envVars"))
             .limits(limits(template))
-            .network(reached)
-            .ttl(seconds(body, "timeout", usual))
-            .whenExpired(
-                body.flag("autoPause").orElse(false)
-                    ? body.flag("autoPauseMemory").orElse(true) ? WhenOver.PAUSE : WhenOver.STOP
-                    : WhenOver.DESTROY)
-            .autoResume(
-                body.object("autoResume").flatMap(one -> one.flag("enabled")).orElse(false));
+            .network(reached);
     if (template.image().isPresent()) {
       spec.image(template.image().get())
           .user(template.user())
@@ -76,9 +67,20 @@ public record Wanted(E2bSettings settings) {
       spec.volume(
           new Volume(Volume.Type.VOLUME, mount.needed("name"), mount.needed("path"), false));
     }
-    Request request = Request.of(spec.build(), settings.provider());
-    return Order.of(request.wish().equals(Wish.AUTO) ? request.requiring(EXPECTED) : request)
-        .withLabels(labels);
+    CreateRequest request =
+        CreateRequest.of(spec.build(), ProviderNames.plain(settings.provider()))
+            .with(lifecycle(body, usual));
+    boolean auto = request.placement().provider().equals(ProviderPreference.AUTO);
+    return Order.of(auto ? request.requiring(EXPECTED) : request).withLabels(labels);
+  }
+
+  private static Lifecycle lifecycle(Body body, long usual) {
+    ExpiryAction paused =
+        body.flag("autoPauseMemory").orElse(true) ? ExpiryAction.PAUSE : ExpiryAction.STOP;
+    return Lifecycle.ttl(seconds(body, "timeout", usual))
+        .withWhenExpired(body.flag("autoPause").orElse(false) ? paused : ExpiryAction.DESTROY)
+        .withAutoResume(
+            body.object("autoResume").flatMap(one -> one.flag("enabled")).orElse(false));
   }
 
   private static ResourceLimits limits(Template template) {

@@ -76,7 +76,8 @@ record FactRoutes(Serving serving, ApiKeys keys, Inside inside) {
   }
 
   private SandboxSpec spec(Exchange exchange) {
-    return SpecText.read(serving.engine().entry(Inside.id(exchange)).spec(), Inside.id(exchange));
+    return SpecText.read(serving.engine().entry(Inside.id(exchange)).spec(), Inside.id(exchange))
+        .spec();
   }
 
   private void environment(Exchange exchange) throws IOException {

@@ -35,7 +35,7 @@ public final class Marks {
   /** Returns the template that a sandbox was made from; without one, its image or the host. */
   public static String template(SandboxView entry) {
     return of(entry, TEMPLATE)
-        .or(() -> SpecText.read(entry.spec(), entry.id()).image())
+        .or(() -> SpecText.read(entry.spec(), entry.id()).spec().image())
         .orElse("host");
   }
 

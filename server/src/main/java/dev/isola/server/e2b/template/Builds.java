@@ -1,7 +1,8 @@
 package dev.isola.server.e2b.template;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.engine.selection.Request;
 import dev.isola.server.api.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.spi.Destroy;
@@ -158,10 +159,10 @@ final class Builds {
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .user("root")
             .cwd("/")
-            .ttl(LONGEST)
             .network(network == NetworkMode.NONE ? Network.DEFAULT : Network.of(network));
     plan.from().image().ifPresent(spec::image);
-    return Order.of(Request.of(spec.build(), provider))
+    return Order.of(
+            CreateRequest.of(spec.build(), ProviderNames.plain(provider)).withTtl(LONGEST))
         .withHostAccess() // templates are built with a key of scope admin
         .withLabels(Map.of("isola.e2b.build", plan.template().id()));
   }

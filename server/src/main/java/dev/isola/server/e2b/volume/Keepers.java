@@ -155,7 +155,7 @@ final class Keepers {
   }
 
   private static boolean mounts(SandboxView entry, VolumeBook.Named volume) {
-    return SpecText.read(entry.spec(), entry.id()).volumes().stream()
+    return SpecText.read(entry.spec(), entry.id()).spec().volumes().stream()
         .anyMatch(one -> one.type() == Volume.Type.VOLUME && one.source().equals(volume.name()));
   }
 }

@@ -12,9 +12,9 @@ import java.util.List;
  * @param attempts those that failed before, in order
  * @param rejections those that were not tried
  */
-public record Placement(
+public record PlacementResult(
     Sandbox sandbox, ProviderInfo provider, List<Attempt> attempts, List<Rejection> rejections) {
-  public Placement {
+  public PlacementResult {
     attempts = List.copyOf(attempts);
     rejections = List.copyOf(rejections);
   }

@@ -1,7 +1,7 @@
-package dev.isola.spi.spec;
+package dev.isola.document.request;
 
-/** What becomes of a sandbox that nobody has used for its idle time, or whose whole time is up. */
-public enum WhenOver {
+/** What the engine does with a sandbox that was idle for too long, or whose ttl is over. */
+public enum ExpiryAction {
   /** It ends. */
   DESTROY,
   /** It is frozen in memory where its provider can, and stopped otherwise. */

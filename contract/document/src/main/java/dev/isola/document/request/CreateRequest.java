@@ -1,0 +1,84 @@
+package dev.isola.document.request;
+
+import dev.isola.spi.Requirements;
+import dev.isola.spi.spec.SandboxSpec;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A request to create a sandbox. The provider is given the spec; the rest is for the engine.
+ *
+ * @param spec without a deadline: the engine makes it from the ttl
+ * @param tags the client's own, for filters
+ * @param idempotencyKey by which a repeated request is known
+ */
+public record CreateRequest(
+    SandboxSpec spec,
+    Lifecycle lifecycle,
+    Placement placement,
+    Map<String, String> tags,
+    Optional<String> idempotencyKey) {
+  public CreateRequest {
+    tags = Collections.unmodifiableMap(new LinkedHashMap<>(tags));
+  }
+
+  /** A request that leaves the choice of the provider to the engine. */
+  public static CreateRequest auto(SandboxSpec spec) {
+    return new CreateRequest(
+        spec, Lifecycle.DEFAULT, Placement.DEFAULT, Map.of(), Optional.empty());
+  }
+
+  /**
+   * A request for one provider.
+   *
+   * @param provider its name; empty text or {@code auto} leaves the choice to the engine
+   */
+  public static CreateRequest of(SandboxSpec spec, String provider) {
+    return auto(spec).at(provider);
+  }
+
+  /** Returns the same request for another provider. */
+  public CreateRequest at(String provider) {
+    return with(placement.withProvider(ProviderPreference.of(provider)));
+  }
+
+  public CreateRequest with(SandboxSpec other) {
+    return new CreateRequest(other, lifecycle, placement, tags, idempotencyKey);
+  }
+
+  public CreateRequest with(Lifecycle other) {
+    return new CreateRequest(spec, other, placement, tags, idempotencyKey);
+  }
+
+  public CreateRequest with(Placement other) {
+    return new CreateRequest(spec, lifecycle, other, tags, idempotencyKey);
+  }
+
+  public CreateRequest withTags(Map<String, String> all) {
+    return new CreateRequest(spec, lifecycle, placement, all, idempotencyKey);
+  }
+
+  public CreateRequest withIdempotencyKey(String key) {
+    return new CreateRequest(spec, lifecycle, placement, tags, Optional.of(key));
+  }
+
+  public CreateRequest withTtl(Duration fromCreate) {
+    return with(lifecycle.withTtl(fromCreate));
+  }
+
+  public CreateRequest withIdleTimeout(Duration unused) {
+    return with(lifecycle.withIdleTimeout(unused));
+  }
+
+  /** Returns the same request with more requirements. */
+  public CreateRequest requiring(Requirements more) {
+    return with(placement.withRequirements(placement.requirements().and(more)));
+  }
+
+  public CreateRequest strict() {
+    return with(placement.strict());
+  }
+}

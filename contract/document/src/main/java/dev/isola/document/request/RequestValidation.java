@@ -1,0 +1,60 @@
+package dev.isola.document.request;
+
+import dev.isola.spi.spec.SpecValidation;
+import dev.isola.spi.spec.Violation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The rules of a request besides those of its spec. All of them are looked at. */
+public final class RequestValidation {
+  private static final Duration LONGEST = Duration.ofDays(3650);
+  private static final int MOST_TAGS = 64;
+  private static final int LONGEST_NAME = 128;
+  private static final int LONGEST_VALUE = 1024;
+
+  private final List<Violation> found = new ArrayList<>();
+
+  private RequestValidation() {}
+
+  /** Returns what is wrong with the spec of {@code request}, then what is wrong around it. */
+  public static List<Violation> violations(CreateRequest request) {
+    RequestValidation validation = new RequestValidation();
+    validation.found.addAll(SpecValidation.violations(request.spec()));
+    request.lifecycle().ttl().ifPresent(ttl -> validation.time("ttl", ttl));
+    request.lifecycle().idleTimeout().ifPresent(idle -> validation.time("idleTimeout", idle));
+    validation.tags(request.tags());
+    return List.copyOf(validation.found);
+  }
+
+  private void time(String field, Duration time) {
+    require(
+        time.isPositive() && time.compareTo(LONGEST) <= 0,
+        field,
+        "must be more than 0 and at most 3650 days");
+  }
+
+  private void tags(Map<String, String> tags) {
+    require(tags.size() <= MOST_TAGS, "tags", "has more than " + MOST_TAGS + " entries");
+    tags.forEach(
+        (name, value) -> {
+          require(!name.isBlank(), "tags", "is blank");
+          require(
+              name.length() <= LONGEST_NAME,
+              "tags",
+              "is longer than " + LONGEST_NAME + " characters");
+          require(name.indexOf('\0') < 0, "tags", "contains a NUL");
+          require(
+              value.length() <= LONGEST_VALUE,
+              "tags." + name,
+              "is longer than " + LONGEST_VALUE + " characters");
+        });
+  }
+
+  private void require(boolean ok, String field, String problem) {
+    if (!ok) {
+      found.add(new Violation(field, problem));
+    }
+  }
+}

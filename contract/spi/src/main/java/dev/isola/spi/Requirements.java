@@ -1,0 +1,47 @@
+package dev.isola.spi;
+
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.spec.LimitKind;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a provider must be and do, or the sandbox shall not be made there. {@link
+ * ProviderInfo#missing} compares it with what a provider declares.
+ *
+ * @param isolation the least; the installation's floor may be higher
+ * @param limits those that must be enforced
+ */
+public record Requirements(
+    Isolation isolation, Set<Class<? extends Capability>> capabilities, Set<LimitKind> limits) {
+  public static final Requirements NONE = new Requirements(Isolation.PROCESS, Set.of(), Set.of());
+
+  public Requirements {
+    capabilities = Set.copyOf(capabilities);
+    limits = Set.copyOf(limits);
+  }
+
+  public static Requirements isolation(Isolation least) {
+    return new Requirements(least, Set.of(), Set.of());
+  }
+
+  public static Requirements limits(LimitKind... enforced) {
+    return new Requirements(Isolation.PROCESS, Set.of(), Set.copyOf(List.of(enforced)));
+  }
+
+  @SafeVarargs
+  public static Requirements capabilities(Class<? extends Capability>... capabilities) {
+    return new Requirements(Isolation.PROCESS, Set.copyOf(List.of(capabilities)), Set.of());
+  }
+
+  /** Returns what meets both. */
+  public Requirements and(Requirements more) {
+    Set<Class<? extends Capability>> both = new HashSet<>(capabilities);
+    both.addAll(more.capabilities);
+    Set<LimitKind> kinds = new HashSet<>(limits);
+    kinds.addAll(more.limits);
+    return new Requirements(
+        isolation.isAtLeast(more.isolation) ? isolation : more.isolation, both, kinds);
+  }
+}
