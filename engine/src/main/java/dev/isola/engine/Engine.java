@@ -24,7 +24,6 @@ import dev.isola.engine.metrics.Recorder;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.HostAccess;
-import dev.isola.engine.selection.Selector;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
@@ -62,8 +61,7 @@ public final class Engine implements AutoCloseable {
     this.parts = parts;
     this.shutdown = config.get(Keys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
-    this.readiness =
-        new Readiness(new Selector(config.policy()), config.get(Keys.PROVIDER), health::current);
+    this.readiness = new Readiness(parts.selector, config.get(Keys.PROVIDER), health::current);
     this.defaultTtl = Optional.of(config.get(Keys.SANDBOX_TTL)).filter(Duration::isPositive);
   }
 

@@ -62,6 +62,7 @@ final class EngineParts implements AutoCloseable {
   final Snapshots snapshots;
   final Secrets secrets;
   final Ender ender;
+  final Selector selector;
   final Creator creator;
   final SandboxOperations operations;
   final Expiry expiry;
@@ -103,9 +104,9 @@ final class EngineParts implements AutoCloseable {
     SuspensionStorage suspensions =
         new SnapshotSuspensionStorage(snapshots, images, registry, secrets, log);
     ender = new Ender(book, registry, living, suspensions, secrets, log);
+    selector = new Selector(config.policy(), registry.instances());
     Choosing choosing =
-        new Choosing(
-            new Selector(config.policy()), health::settled, new Fallback(clock, log), images);
+        new Choosing(selector, health::settled, new Fallback(clock, log), images);
     creator =
         new Creator(choosing, admission, registry, book, ender, living, events, secrets, clock);
     SnapshotSuspension snapshotSuspension =

@@ -15,6 +15,7 @@ import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ final class EngineHouse implements AutoCloseable {
         Registry.open(
             factories,
             config.providers(),
-            name -> new ProviderContext(new InstanceId("house"), folder.resolve(name), clock),
+            name -> new ProviderContext(new InstanceId("house"), folder(name), clock),
             clock,
             log);
     health =
@@ -65,7 +66,17 @@ final class EngineHouse implements AutoCloseable {
     engine = Engine.open(config, ledger, registry, health, clock, log);
   }
 
+  private Path folder(String name) {
+    try {
+      return Files.createDirectories(folder.resolve(name));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   private Config config() throws IOException {
+    List<String> installed = new ArrayList<>(List.of("gvisor", "bubblewrap"));
+    factories.forEach(factory -> installed.add(factory.name()));
     Path file = Files.writeString(folder.resolve("isola.yaml"), yaml);
     return ConfigReader.read(
             new Sources(
@@ -75,7 +86,7 @@ final class EngineHouse implements AutoCloseable {
                 List.of(
                     new FlagValue("--set", "floor", "process"),
                     new FlagValue("--set", "expiry.interval", "100ms")),
-                List.of("memory", "gvisor", "bubblewrap")))
+                installed))
         .orThrow();
   }
 

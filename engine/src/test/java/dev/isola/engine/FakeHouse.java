@@ -3,6 +3,7 @@ package dev.isola.engine;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.Placement;
 import dev.isola.document.request.Workload;
+import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.placing.PlacementResult;
@@ -10,6 +11,7 @@ import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.engine.selection.Policy;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.selection.Selector;
+import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.SandboxSpec;
@@ -43,8 +45,13 @@ public final class FakeHouse {
   }
 
   public static FakeHouse managed(boolean key, String... names) {
-    return new FakeHouse(
-        new Policy(DeploymentMode.MANAGED, Isolation.CONTAINER, false, key, true), names);
+    FakeHouse house =
+        new FakeHouse(
+            new Policy(DeploymentMode.MANAGED, Isolation.CONTAINER, false, true), names);
+    if (!key) {
+      house.get("e2b").health = new Health.Unhealthy("has no API key", "set E2B_API_KEY");
+    }
+    return house;
   }
 
   public FakeHouse add(FakeProvider provider) {
@@ -61,7 +68,10 @@ public final class FakeHouse {
   }
 
   public Selection select(CreateRequest request) {
-    return new Selector(policy).select(request, standings());
+    Map<String, ProviderInstance> instances = new LinkedHashMap<>();
+    providers.forEach(
+        (name, one) -> instances.put(name, ProviderInstance.ofType(name, one.profile())));
+    return new Selector(policy, instances).select(request, standings());
   }
 
   public PlacementResult place(CreateRequest request) {

@@ -52,6 +52,8 @@ public final class FakeProvider implements Provider, ProviderFactory {
           "proot", Isolation.PROCESS,
           "subprocess", Isolation.PROCESS);
 
+  private static final Set<String> ONLY_WHEN_NAMED = Set.of("memory", "worktree");
+
   /** What is not here starts in a millisecond and needs nothing. */
   private static final Map<String, ProviderProfile> PROFILES =
       Map.of(
@@ -143,6 +145,13 @@ public final class FakeProvider implements Provider, ProviderFactory {
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    ProviderProfile declared =
+        new ProviderProfile(isolation, known().hosting(), known().startup());
+    return ONLY_WHEN_NAMED.contains(name) ? declared.whenNamed() : declared;
   }
 
   @Override

@@ -257,7 +257,7 @@ class Seed001Test {
     FakeProvider firecracker = new FakeProvider("firecracker");
     FakeProvider gvisor = new FakeProvider("gvisor");
     FakeLog log = new FakeLog();
-    Selector selector = new Selector(Policy.DEFAULT);
+    Selector selector = new Selector(Policy.DEFAULT, Map.of());
     try (HealthMonitor monitor =
         HealthMonitor.start(
             Map.of("firecracker", firecracker, "gvisor", gvisor),
@@ -338,13 +338,14 @@ class Seed001Test {
   void explicitLocalMicrovmFallsBackToE2b() {
     FakeHouse house = FakeHouse.selfHosted("microvmctl", "e2b", "gvisor");
     house.get("microvmctl").failing(ErrorCode.SPAWN_FAILED, "no worker");
+    house.get("e2b").ill("has no API key");
     CreateRequest request = CreateRequest.of(SPEC, "local_microvm");
     assertThatThrownBy(() -> house.place(request)).isInstanceOf(SandboxException.class);
     assertThat(house.get("e2b").created).as("without a key").hasValue(0);
 
-    Policy withKey = policy(true, true);
+    house.get("e2b").health = new Health.Healthy("has a key");
     FakeHouse keyed =
-        new FakeHouse(withKey, "gvisor").add(house.get("microvmctl")).add(house.get("e2b"));
+        new FakeHouse(policy(true), "gvisor").add(house.get("microvmctl")).add(house.get("e2b"));
     assertThat(keyed.place(request).provider().name()).isEqualTo("e2b");
     assertThat(keyed.place(request).attempts())
         .extracting(Attempt::provider)
@@ -352,7 +353,7 @@ class Seed001Test {
     assertThat(keyed.select(request.strict()).names()).containsExactly("microvmctl");
     assertThatThrownBy(() -> keyed.place(request.strict())).hasMessageContaining("no worker");
 
-    FakeHouse turnedOff = new FakeHouse(policy(true, false), "e2b", "microvmctl");
+    FakeHouse turnedOff = new FakeHouse(policy(false), "e2b", "microvmctl");
     assertThat(turnedOff.select(request).names()).containsExactly("microvmctl");
 
     house.get("microvmctl").ill("no CLI");
@@ -360,7 +361,7 @@ class Seed001Test {
     assertThat(keyed.select(CreateRequest.of(SPEC, "remote_e2b")).names()).containsExactly("e2b");
   }
 
-  private static Policy policy(boolean key, boolean fallback) {
-    return new Policy(Policy.DEFAULT.mode(), Isolation.CONTAINER, false, key, fallback);
+  private static Policy policy(boolean fallback) {
+    return new Policy(Policy.DEFAULT.mode(), Isolation.CONTAINER, false, fallback);
   }
 }

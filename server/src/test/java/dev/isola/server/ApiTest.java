@@ -147,6 +147,16 @@ class ApiTest {
   }
 
   @Test
+  void refusesARegionThatNoProviderHas() throws IOException {
+    assertThat(client.get("/api/v1/providers").list("providers"))
+        .singleElement()
+        .satisfies(one -> assertThat(one.get("type")).isEqualTo(one.get("name")));
+    Client.Answer refused = client.post("/api/v1/sandboxes", "{\"region\":\"mars\"}");
+    assertThat(refused.status()).isEqualTo(400);
+    assertThat(refused.field("detail")).contains("no provider is in region 'mars'");
+  }
+
+  @Test
   void runsAShellAndAProgram() throws IOException {
     String id = sandbox();
     Map<String, Object> shell =

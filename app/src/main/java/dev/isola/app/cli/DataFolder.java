@@ -74,7 +74,11 @@ public final class DataFolder {
   /** Returns the provider's own folder, made when missing. */
   public Path folderOf(String provider) {
     try {
-      return ensure(ensure(path, PASSAGE).resolve(provider), OWN);
+      Path folder = ensure(path, PASSAGE);
+      for (Path name : Path.of(provider)) {
+        folder = ensure(folder.resolve(name), OWN);
+      }
+      return folder;
     } catch (IOException e) {
       throw unusable(e);
     }

@@ -1,13 +1,14 @@
 package dev.isola.app.cli;
 
-import dev.isola.document.NearMiss;
+import dev.isola.engine.api.ProviderInstance;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.config.ProviderSettings;
+import dev.isola.engine.registry.ConfiguredProvider;
 import dev.isola.spi.Health;
 import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -19,11 +20,10 @@ import java.util.Optional;
 
 /** The providers found on the class path: each is made when it is first asked for, and once. */
 public final class Providers implements AutoCloseable {
-  private final Map<String, ProviderFactory> factories = new LinkedHashMap<>();
+  private final Map<String, ConfiguredProvider> known;
   private final Map<String, Provider> made = new LinkedHashMap<>();
   private final DataFolder data;
   private final InstantSource clock;
-  private final Map<String, ProviderSettings> settings;
 
   Providers(Iterable<ProviderFactory> found, DataFolder data, InstantSource clock) {
     this(found, Map.of(), data, clock);
@@ -37,23 +37,24 @@ public final class Providers implements AutoCloseable {
       Map<String, ProviderSettings> settings,
       DataFolder data,
       InstantSource clock) {
-    this.settings = Map.copyOf(settings);
+    Map<String, ProviderFactory> factories = new LinkedHashMap<>();
     for (ProviderFactory factory : found) {
       factories.putIfAbsent(factory.name(), factory);
     }
+    known = ConfiguredProvider.all(factories, settings);
     this.data = data;
     this.clock = clock;
   }
 
   public List<String> names() {
-    return List.copyOf(factories.keySet());
+    return List.copyOf(known.keySet());
   }
 
   /** Returns what is known of each without making it. */
-  public Map<String, ProviderProfile> profiles() {
-    Map<String, ProviderProfile> profiles = new LinkedHashMap<>();
-    factories.forEach((name, factory) -> profiles.put(name, factory.profile()));
-    return profiles;
+  public Map<String, ProviderInstance> instances() {
+    Map<String, ProviderInstance> instances = new LinkedHashMap<>();
+    known.forEach((name, one) -> instances.put(name, one.instance()));
+    return instances;
   }
 
   /** Asks one how it is; one that cannot be made or is turned off is unhealthy, with the reason. */
@@ -62,7 +63,7 @@ public final class Providers implements AutoCloseable {
       Provider provider = get(name);
       Health health = provider.health();
       return health.usable()
-          ? new Standing(name, Optional.of(provider.info()), health, clock.instant())
+          ? new Standing(name, Optional.of(provider.info().withName(name)), health, clock.instant())
           : new Standing(name, Optional.empty(), health, clock.instant());
     } catch (SandboxException e) {
       return Standing.absent(name, e.fault().what(), e.fault().remedy(), clock.instant());
@@ -75,16 +76,15 @@ public final class Providers implements AutoCloseable {
    * @throws dev.isola.spi.error.NotFound when there is none; the message lists those there are
    */
   public Provider get(String name) {
-    Provider known = made.get(name);
-    if (known != null) {
-      return known;
+    Provider before = made.get(name);
+    if (before != null) {
+      return before;
     }
-    ProviderFactory factory = factories.get(name);
-    if (factory == null) {
-      throw unknown(name);
+    ConfiguredProvider configured = known.get(name);
+    if (configured == null) {
+      throw ProviderNames.unknown(name, known.keySet());
     }
-    ProviderSettings chosen = settings.getOrDefault(name, ProviderSettings.none(name));
-    if (!chosen.enabled()) {
+    if (!configured.settings().enabled()) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "provider " + name + " is turned off by config",
@@ -92,22 +92,12 @@ public final class Providers implements AutoCloseable {
           .with("provider", name)
           .exception();
     }
-    ProviderContext context =
-        new ProviderContext(data.instance(), data.folderOf(name), data.path(), clock);
-    Provider provider = factory.create(chosen.config(), context);
+    Provider provider =
+        configured.create(
+            folder ->
+                new ProviderContext(data.instance(), data.folderOf(folder), data.path(), clock));
     made.put(name, provider);
     return provider;
-  }
-
-  private RuntimeException unknown(String name) {
-    String known = factories.isEmpty() ? "none" : String.join(", ", factories.keySet());
-    String remedy =
-        NearMiss.of(name, factories.keySet())
-            .map(near -> "did you mean " + near + "? Known: " + known)
-            .orElse("known: " + known);
-    return Fault.of(ErrorCode.PROVIDER_NOT_FOUND, "no provider is named '" + name + "'", remedy)
-        .with("provider", name)
-        .exception();
   }
 
   /** Lets go of all of them; sandboxes go on. */

@@ -57,6 +57,12 @@ public final class RunOptions {
   public @Nullable String provider;
 
   @Option(
+      names = "--region",
+      paramLabel = "NAME",
+      description = "Providers of this region only, as the configuration labels them.")
+  public @Nullable String region;
+
+  @Option(
       names = "--isolation",
       paramLabel = "LEVEL",
       completionCandidates = Levels.class,

@@ -3,6 +3,7 @@ package dev.isola.app.local;
 import dev.isola.app.cli.Providers;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
+import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
@@ -18,6 +19,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -39,11 +41,13 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
    * @throws SandboxException when none may make the sandbox, naming each with its reason and fix
    */
   static ProviderChoice of(Providers providers, Policy policy, CreateRequest request) {
-    Map<String, ProviderProfile> profiles = providers.profiles();
+    Map<String, ProviderInstance> instances = providers.instances();
+    Map<String, ProviderProfile> profiles = new LinkedHashMap<>();
+    instances.forEach((name, one) -> profiles.put(name, one.profile()));
     if (request.placement().provider() instanceof ProviderPreference.Named(String wanted) && !profiles.containsKey(wanted)) {
       throw ProviderNames.unknown(wanted, profiles.keySet());
     }
-    Selector selector = new Selector(policy);
+    Selector selector = new Selector(policy, instances);
     List<Rejection> unasked = new ArrayList<>();
     List<Standing> asked = new ArrayList<>();
     for (String name : selector.order(request, profiles)) {

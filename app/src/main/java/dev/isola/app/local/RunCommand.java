@@ -102,12 +102,14 @@ public final class RunCommand implements Action {
 
   private CreateRequest request(Config config, SandboxSpec spec) {
     String provider = options.provider == null ? config.get(Keys.PROVIDER) : options.provider;
-    return CreateRequest.of(spec, ProviderNames.plain(provider))
-        .requiring(
-            new Requirements(
-                options.isolation().orElse(Isolation.PROCESS),
-                options.tty ? Set.of(Terminals.class) : Set.of(),
-                Set.of()));
+    CreateRequest request =
+        CreateRequest.of(spec, ProviderNames.plain(provider))
+            .requiring(
+                new Requirements(
+                    options.isolation().orElse(Isolation.PROCESS),
+                    options.tty ? Set.of(Terminals.class) : Set.of(),
+                    Set.of()));
+    return options.region == null ? request : request.inRegion(options.region);
   }
 
   private Conduct conduct(Console console, Provider provider) {

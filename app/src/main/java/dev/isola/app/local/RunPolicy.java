@@ -24,7 +24,6 @@ final class RunPolicy {
         policy.mode(),
         !configured && (byLevel || byName) ? Isolation.PROCESS : policy.floor(),
         policy.allowProcess() || byLevel,
-        policy.e2bKey(),
-        policy.microvmToE2b());
+        policy.microvmToRemote());
   }
 }

@@ -34,6 +34,12 @@ public final class CreateCommand extends RemoteCommand {
   private @Nullable String provider;
 
   @Option(
+      names = "--region",
+      paramLabel = "NAME",
+      description = "Providers of this region only, as the operator labels them.")
+  private @Nullable String region;
+
+  @Option(
       names = "--isolation",
       paramLabel = "LEVEL",
       description = "The least that will do: process, container, kernel or vm.")
@@ -150,6 +156,9 @@ public final class CreateCommand extends RemoteCommand {
     }
     if (provider != null) {
       spec.provider(provider);
+    }
+    if (region != null) {
+      spec.region(region);
     }
     if (isolation != null) {
       spec.requireIsolation(isolation);

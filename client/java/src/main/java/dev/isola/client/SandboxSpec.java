@@ -89,6 +89,11 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("strictNoFallback", true);
     }
 
+    /** Providers of this region only, as the operator labels them. */
+    public Builder region(String label) {
+      return set("region", label);
+    }
+
     public Builder image(String image) {
       return set("image", image);
     }

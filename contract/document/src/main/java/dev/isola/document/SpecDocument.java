@@ -226,7 +226,8 @@ public final class SpecDocument {
             in.field(in.asOneOf(Workload.class), "containerType", "container_type")
                 .orElse(Workload.AGENT_WORKSPACE),
             resources.map(Limits::required).map(requirements::and).orElse(requirements),
-            false);
+            false,
+            Optional.empty());
     Map<String, String> tags = in.entries(in::asText, "tags", "metadata");
     in.done(SpecDocumentV1.ONLY_HERE);
     return new CreateRequest(spec, lifecycle, placement, tags, Optional.empty());

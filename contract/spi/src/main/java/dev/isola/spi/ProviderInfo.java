@@ -59,9 +59,27 @@ public record ProviderInfo(
         Hosting.LOCAL);
   }
 
-  /** Returns the facts by which providers are ordered. */
-  public ProviderProfile profile() {
-    return new ProviderProfile(isolation, hosting, startup);
+  /** Returns the same description under the name of a configured instance. */
+  public ProviderInfo withName(String instance) {
+    return instance.equals(name)
+        ? this
+        : new ProviderInfo(
+            instance,
+            summary,
+            apiVersion,
+            isolation,
+            capabilities,
+            support,
+            requirements,
+            cleanup,
+            startup,
+            hosting);
+  }
+
+  /** Returns the declared facts with those that hold on this machine in their place. */
+  public ProviderProfile profile(ProviderProfile declared) {
+    return new ProviderProfile(
+        isolation, hosting, startup, declared.cost(), declared.onlyWhenNamed());
   }
 
   /**

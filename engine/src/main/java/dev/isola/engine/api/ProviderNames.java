@@ -5,7 +5,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 
 /** The names that mean something to the engine. All other providers are known by what they say. */
@@ -14,23 +13,11 @@ public final class ProviderNames {
   public static final String E2B = "e2b";
   public static final String MICROVM = "microvmctl";
 
-  /** The providers that Isola has or will have, for hints in config about a name that is wrong. */
-  public static final List<String> KNOWN =
-      List.of(
-          "firecracker",
-          "kata",
-          "gvisor",
-          "docker-gvisor",
-          "docker",
-          "podman",
-          "crun",
-          "runc",
-          "bubblewrap",
-          "proot",
-          "subprocess");
-
   private static final Map<String, String> OTHER_NAMES =
       Map.of("local_microvm", MICROVM, "remote_e2b", E2B);
+
+  /** The providers that have another name: a configuration may name them wherever it is read. */
+  public static final Collection<String> WITH_OTHER_NAMES = OTHER_NAMES.values();
 
   private ProviderNames() {}
 

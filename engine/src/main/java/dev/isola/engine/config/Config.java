@@ -3,7 +3,6 @@ package dev.isola.engine.config;
 import dev.isola.engine.admission.Headroom;
 import dev.isola.engine.admission.MachineState;
 import dev.isola.engine.admission.Resources;
-import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.health.Rhythm;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.Policy;
@@ -77,7 +76,6 @@ public final class Config {
         get(Keys.DEPLOYMENT_MODE),
         get(Keys.FLOOR),
         get(Keys.ALLOW_PROCESS),
-        hasE2bKey(providers),
         get(Keys.MICROVM_FALLBACK));
   }
 
@@ -111,11 +109,6 @@ public final class Config {
         () -> MachineState.read(Path.of("/proc")));
   }
 
-  static boolean hasE2bKey(Map<String, ProviderSettings> providers) {
-    ProviderSettings e2b = providers.get(ProviderNames.E2B);
-    return e2b != null && e2b.enabled() && e2b.has("api_key");
-  }
-
   /** Returns everything in a stable order, as it may be shown. */
   public List<Entry> entries() {
     List<Entry> entries = new ArrayList<>();
@@ -140,6 +133,11 @@ public final class Config {
     String prefix = "providers." + one.name() + ".";
     entries.add(
         new Entry(prefix + "enabled", String.valueOf(one.enabled()), one.enabledGiven().origin()));
+    one.typeGiven()
+        .ifPresent(type -> entries.add(new Entry(prefix + "type", type.value(), type.origin())));
+    one.regionGiven()
+        .ifPresent(
+            region -> entries.add(new Entry(prefix + "region", region.value(), region.origin())));
     one.settings()
         .forEach(
             (setting, given) ->

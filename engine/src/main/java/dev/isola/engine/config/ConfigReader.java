@@ -1,7 +1,6 @@
 package dev.isola.engine.config;
 
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.spi.Isolation;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,12 +57,10 @@ public final class ConfigReader {
     if (config.get(Keys.ALLOW_PROCESS) && config.get(Keys.FLOOR) != Isolation.PROCESS) {
       warnings.add("allow_process does nothing unless floor is process");
     }
-    if (config.get(Keys.DEPLOYMENT_MODE) == DeploymentMode.MANAGED
-        && !Config.hasE2bKey(config.providers())) {
-      warnings.add("deployment_mode is managed, but there is no E2B key: sandboxes are made here");
-    }
     String provider = config.get(Keys.PROVIDER);
-    if (!provider.equals(ProviderNames.AUTO) && !sources.providers().contains(provider)) {
+    if (!provider.equals(ProviderNames.AUTO)
+        && !sources.providers().contains(provider)
+        && !config.providers().containsKey(provider)) {
       warnings.add("provider is " + ProviderNames.shown(provider) + ", which is not installed");
     }
     return warnings;

@@ -3,6 +3,7 @@ package dev.isola.engine.config;
 import dev.isola.document.NearMiss;
 import dev.isola.engine.api.ProviderNames;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -81,7 +82,7 @@ final class EnvironmentLayer {
     Optional<String> name =
         names.known().stream()
             .filter(known -> rest.startsWith(prefix(known)))
-            .max(java.util.Comparator.comparingInt(String::length));
+            .max(Comparator.comparingInt(String::length));
     Origin origin = new Origin.Environment(variable);
     if (name.isEmpty()) {
       layers.refuse(

@@ -23,6 +23,14 @@ final class FileLayer {
   }
 
   void read() {
+    if (file.tree().get("providers") instanceof Map<?, ?> providers) {
+      providers
+          .keySet()
+          .forEach(
+              name ->
+                  file.text("providers." + name + ".type")
+                      .ifPresent(type -> names.declare(String.valueOf(name), type)));
+    }
     section("", file.tree());
   }
 
@@ -58,7 +66,9 @@ final class FileLayer {
 
   private void provider(String written, @Nullable Object settings) {
     String place = "providers." + written;
-    Optional<String> name = names.provider(written, file.at(place), "providers");
+    Optional<String> type = file.text(place + ".type");
+    Optional<String> name =
+        names.configured(written, type, file.at(type.isPresent() ? place + ".type" : place));
     if (settings == null) {
       return;
     }

@@ -28,8 +28,10 @@ final class FlagLayer {
       if (key.isPresent()) {
         layers.put(key.get(), flag.value(), origin);
       } else if (provider.matches()) {
+        Optional<String> type =
+            provider.group(2).equals("type") ? Optional.of(flag.value()) : Optional.empty();
         names
-            .provider(provider.group(1), origin, "providers")
+            .configured(provider.group(1), type, origin)
             .ifPresent(name -> layers.put(name, provider.group(2), flag.value(), origin));
       } else if (flag.key().equals("pool") || flag.key().startsWith("pool[")) {
         layers.refuse(origin, "pool", "stands in the file only");

@@ -20,17 +20,31 @@ public final class ProviderSettings {
 
   private final String name;
   private final Given<Boolean> enabled;
+  private final Optional<Given<String>> type;
+  private final Optional<Given<String>> region;
   private final Map<String, Given<Secret>> settings;
 
-  ProviderSettings(String name, Given<Boolean> enabled, Map<String, Given<Secret>> settings) {
+  ProviderSettings(
+      String name,
+      Given<Boolean> enabled,
+      Optional<Given<String>> type,
+      Optional<Given<String>> region,
+      Map<String, Given<Secret>> settings) {
     this.name = name;
     this.enabled = enabled;
+    this.type = type;
+    this.region = region;
     this.settings = Collections.unmodifiableMap(new TreeMap<>(settings));
   }
 
   /** A provider that nothing is configured for. */
   public static ProviderSettings none(String name) {
-    return new ProviderSettings(name, new Given<>(true, new Origin.Default()), Map.of());
+    return new ProviderSettings(
+        name,
+        new Given<>(true, new Origin.Default()),
+        Optional.empty(),
+        Optional.empty(),
+        Map.of());
   }
 
   public String name() {
@@ -41,16 +55,30 @@ public final class ProviderSettings {
     return enabled.value();
   }
 
+  /** Returns the type of provider that this is an instance of: its name, unless it says another. */
+  public String type() {
+    return type.map(Given::value).orElse(name);
+  }
+
+  /** Returns the label by which requests ask for this instance, and others of the same region. */
+  public Optional<String> region() {
+    return region.map(Given::value);
+  }
+
+  Optional<Given<String>> typeGiven() {
+    return type;
+  }
+
+  Optional<Given<String>> regionGiven() {
+    return region;
+  }
+
   Given<Boolean> enabledGiven() {
     return enabled;
   }
 
   Map<String, Given<Secret>> settings() {
     return settings;
-  }
-
-  boolean has(String setting) {
-    return settings.containsKey(setting);
   }
 
   /** Returns what the provider is given; secrets are open in it. */

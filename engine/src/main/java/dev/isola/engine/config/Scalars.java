@@ -38,6 +38,25 @@ final class Scalars {
     }
   }
 
+  /** A label that requests ask for, such as a region. */
+  record Label() implements Kind<String> {
+    private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+
+    @Override
+    public String read(Object raw) throws Unreadable {
+      String text = text(raw);
+      if (!LABEL.matcher(text).matches()) {
+        throw new Unreadable("must be " + words() + ": " + Kind.brief(raw));
+      }
+      return text;
+    }
+
+    @Override
+    public String words() {
+      return "1 to 63 letters, digits, dots, dashes and underscores";
+    }
+  }
+
   record Flag() implements Kind<Boolean> {
     @Override
     public Boolean read(Object raw) throws Unreadable {

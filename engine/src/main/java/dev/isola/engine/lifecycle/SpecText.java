@@ -98,6 +98,7 @@ public final class SpecText {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
     document.remove("id");
     document.put("wish", request.placement().provider().toString());
+    request.placement().region().ifPresent(region -> document.put("region", region));
     Map<String, Secret> secrets = request.spec().secretEnv();
     if (!secrets.isEmpty()) {
       document.put(SECRET, List.copyOf(secrets.keySet())); // no hash tells a value

@@ -17,7 +17,10 @@ final class Exhausted {
   static SandboxException error(
       Selection selection, List<Attempt> attempts, List<SandboxException> failures) {
     List<Rejection> told =
-        selection.rejections().stream().filter(one -> one.ground() != Ground.NOT_NAMED).toList();
+        selection.rejections().stream()
+            .filter(one -> one.ground() != Ground.NOT_NAMED)
+            .filter(one -> selection.explicit() || one.ground() != Ground.OTHER_REGION)
+            .toList();
     List<String> reasons = new ArrayList<>();
     attempts.forEach(one -> reasons.add(one.toString()));
     told.forEach(one -> reasons.add(one.provider() + ": " + one.reason()));

@@ -37,7 +37,9 @@ final class GuardedProvider implements Provider {
 
   @Override
   public ProviderInfo info() {
-    return guard.call("info", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::info);
+    return guard
+        .call("info", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::info)
+        .withName(guard.provider());
   }
 
   @Override

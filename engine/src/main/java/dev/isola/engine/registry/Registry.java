@@ -2,6 +2,7 @@ package dev.isola.engine.registry;
 
 import dev.isola.document.NearMiss;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.config.ProviderSettings;
@@ -28,6 +29,7 @@ import java.util.function.Function;
  */
 public final class Registry implements AutoCloseable {
   private final Map<String, Provider> providers = new TreeMap<>();
+  private final Map<String, ProviderInstance> instances = new TreeMap<>();
   private final Map<String, Standing> absent = new TreeMap<>();
   private final Log log;
 
@@ -45,10 +47,10 @@ public final class Registry implements AutoCloseable {
   }
 
   /**
-   * Makes the providers of these factories.
+   * Makes the providers of these factories, and the instances of them that the settings add.
    *
    * @param settings by the provider's name; none for the others
-   * @param contexts asked for the context of each, when it is made
+   * @param contexts asked for the context of each, by the name of its folder, when it is made
    */
   public static Registry open(
       Iterable<ProviderFactory> factories,
@@ -59,14 +61,9 @@ public final class Registry implements AutoCloseable {
     Registry registry = new Registry(log);
     Found found = new Found(factories, clock.instant());
     registry.absent.putAll(found.broken);
-    found.factories.forEach(
-        (name, factory) ->
-            registry.add(
-                name,
-                factory,
-                settings.getOrDefault(name, ProviderSettings.none(name)),
-                contexts,
-                clock));
+    ConfiguredProvider.all(found.factories, settings)
+        .values()
+        .forEach(one -> registry.add(one, contexts, clock));
     registry
         .absent
         .values()
@@ -84,18 +81,15 @@ public final class Registry implements AutoCloseable {
   }
 
   private void add(
-      String name,
-      ProviderFactory factory,
-      ProviderSettings settings,
-      Function<String, ProviderContext> contexts,
-      InstantSource clock) {
-    if (!settings.enabled()) {
+      ConfiguredProvider one, Function<String, ProviderContext> contexts, InstantSource clock) {
+    String name = one.instance().name();
+    instances.put(name, one.instance());
+    if (!one.settings().enabled()) {
       leaveOut(name, "is turned off by config", "set providers." + name + ".enabled: true", clock);
       return;
     }
     try {
-      Provider provider = factory.create(settings.config(), contexts.apply(name));
-      providers.put(name, new GuardedProvider(name, provider));
+      providers.put(name, new GuardedProvider(name, one.create(contexts)));
     } catch (SandboxException e) {
       leaveOut(name, "could not be made: " + e.fault().what(), e.fault().remedy(), clock);
     } catch (RuntimeException | Error e) {
@@ -117,6 +111,11 @@ public final class Registry implements AutoCloseable {
   /** Returns those that could be made, by name. */
   public Map<String, Provider> providers() {
     return Collections.unmodifiableMap(providers);
+  }
+
+  /** Returns what is declared of all, by name. */
+  public Map<String, ProviderInstance> instances() {
+    return Collections.unmodifiableMap(instances);
   }
 
   /** Returns those that could not be made or are turned off. */

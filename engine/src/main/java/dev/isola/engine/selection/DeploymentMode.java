@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum DeploymentMode {
   /** Here. A cloud is used only when it is named. */
   SELF_HOSTED,
-  /** At E2B where its key is known, otherwise here. */
+  /** At a remote provider where one is healthy, otherwise here. */
   MANAGED;
 
   /** Returns the name in config and answers: {@code self-hosted}. */

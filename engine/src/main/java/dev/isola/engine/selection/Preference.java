@@ -17,6 +17,7 @@ import java.util.Comparator;
  *   <li>What the sandbox is for: a server of tools prefers a kernel in user space.
  *   <li>The stronger isolation.
  *   <li>What needs less to run: no daemon, then a daemon, then a cloud.
+ *   <li>What costs nothing.
  *   <li>What starts faster; then the name, so that the answer is always the same.
  * </ol>
  */
@@ -31,7 +32,7 @@ final class Preference {
   private Preference() {}
 
   static Comparator<Ranked> of(Policy policy, Workload type) {
-    boolean cloudFirst = policy.mode() == DeploymentMode.MANAGED && policy.e2bKey();
+    boolean cloudFirst = policy.mode() == DeploymentMode.MANAGED;
     boolean kernelFirst = type == Workload.MCP_SERVER;
     return Comparator.comparing((Ranked one) -> one.profile().isolation() == Isolation.PROCESS)
         .thenComparing(Ranked::degraded)
@@ -39,6 +40,7 @@ final class Preference {
         .thenComparing(one -> !(kernelFirst && one.profile().isolation() == Isolation.KERNEL))
         .thenComparing(one -> one.profile().isolation(), Comparator.reverseOrder())
         .thenComparing(one -> one.profile().hosting())
+        .thenComparing(one -> one.profile().cost())
         .thenComparing(one -> one.profile().startup())
         .thenComparing(Ranked::name);
   }

@@ -17,6 +17,8 @@ public record Rejection(String provider, Ground ground, String reason, String fi
     UNSUPPORTED,
     /** It works and would do, but is used only when it is named. */
     ONLY_WHEN_NAMED,
+    /** It is not in the region that was asked for. */
+    OTHER_REGION,
     /** Another one was named. */
     NOT_NAMED
   }

@@ -1,10 +1,11 @@
 package dev.isola.engine.selection;
 
-import static dev.isola.engine.api.ProviderNames.E2B;
 import static dev.isola.engine.api.ProviderNames.MICROVM;
 
+import dev.isola.document.NearMiss;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
+import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.selection.Preference.Ranked;
@@ -15,28 +16,44 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.SpecFeature;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Chooses providers for a request. A pure function: the same request, standings and policy give the
  * same answer, and every provider is either a candidate or rejected with a reason.
  */
 public final class Selector {
-  /** They make no sense, or no sandbox, for somebody who did not ask for them. */
-  private static final Set<String> ONLY_WHEN_NAMED = Set.of("memory", "worktree");
-
   private final Policy policy;
+  private final Map<String, ProviderInstance> instances;
 
-  public Selector(Policy policy) {
+  /**
+   * @param instances what is declared of each provider, by name; one that is missing here is judged
+   *     by what it says of itself
+   */
+  public Selector(Policy policy, Map<String, ProviderInstance> instances) {
     this.policy = policy;
+    this.instances = Map.copyOf(instances);
+  }
+
+  private ProviderInstance instance(String name) {
+    ProviderInstance known = instances.get(name);
+    return known == null ? ProviderInstance.ofType(name, ProviderProfile.UNKNOWN) : known;
+  }
+
+  private ProviderProfile facts(Standing standing) {
+    return instance(standing.name()).facts(standing.info());
   }
 
   /**
@@ -52,19 +69,18 @@ public final class Selector {
         && all.stream().noneMatch(one -> one.name().equals(wanted))) {
       throw ProviderNames.unknown(wanted, all.stream().map(Standing::name).toList());
     }
-    Set<String> degraded = new HashSet<>();
+    refuseUnknownRegion(request);
+    Map<String, Ranked> ranked = new HashMap<>();
     for (Standing standing : all) {
-      if (standing.health() instanceof Health.Degraded) {
-        degraded.add(standing.name());
-      }
+      boolean degraded = standing.health() instanceof Health.Degraded;
+      ranked.put(standing.name(), new Ranked(standing.name(), facts(standing), degraded));
       Optional<Rejection> rejection = rejection(request, standing);
       rejection.ifPresentOrElse(
           rejections::add, () -> candidates.add(standing.info().orElseThrow()));
     }
     candidates.sort(
         Comparator.comparing(
-            info -> new Ranked(info.name(), info.profile(), degraded.contains(info.name())),
-            order(request)));
+            info -> Objects.requireNonNull(ranked.get(info.name())), order(request)));
     return new Selection(candidates, rejections, request.placement().provider() instanceof ProviderPreference.Named);
   }
 
@@ -96,9 +112,11 @@ public final class Selector {
     Optional<Rejection> unwanted =
         switch (request.placement().provider()) {
           case ProviderPreference.Auto() -> unasked(name, profile);
-          case ProviderPreference.Named(String wanted) -> named(wanted, request, name);
+          case ProviderPreference.Named(String wanted) -> named(wanted, request, name, profile);
         };
-    return unwanted.or(() -> tooWeak(request, name, profile.isolation()));
+    return unwanted
+        .or(() -> elsewhere(request, name))
+        .or(() -> tooWeak(request, name, profile.isolation()));
   }
 
   /** The caller's own words come first: who asked for another need not hear of a missing binary. */
@@ -106,35 +124,71 @@ public final class Selector {
     return switch (request.placement().provider()) {
       case ProviderPreference.Auto() ->
           unfit(request, standing)
-              .or(() -> standing.info().flatMap(info -> unasked(standing.name(), info.profile())));
+              .or(() -> unasked(standing.name(), facts(standing)));
       case ProviderPreference.Named(String wanted) ->
-          named(wanted, request, standing.name()).or(() -> unfit(request, standing));
+          named(wanted, request, standing.name(), facts(standing))
+              .or(() -> unfit(request, standing));
     };
   }
 
-  private Optional<Rejection> named(String wanted, CreateRequest request, String name) {
+  private Optional<Rejection> named(
+      String wanted, CreateRequest request, String name, ProviderProfile profile) {
     if (name.equals(wanted)) {
       return Optional.empty();
     }
-    if (!wanted.equals(MICROVM) || !name.equals(E2B)) {
+    if (!wanted.equals(MICROVM) || profile.hosting() != Hosting.REMOTE) {
       return no(name, Ground.NOT_NAMED, "is not " + wanted + ", which was asked for", "");
     }
     if (request.placement().strictNoFallback()) {
       return no(name, Ground.NOT_NAMED, "the caller wants no fallback (strict_no_fallback)", "");
     }
-    if (!policy.microvmToE2b()) {
+    if (!policy.microvmToRemote()) {
       return no(
           name,
           Ground.NOT_NAMED,
           "falling back from " + MICROVM + " is turned off",
           "set local_microvm_fallback_to_remote: true");
     }
-    return policy.e2bKey() ? Optional.empty() : noKey();
+    return Optional.empty();
+  }
+
+  /**
+   * @throws dev.isola.spi.error.InvalidRequest when no provider has the region that is asked for
+   */
+  private void refuseUnknownRegion(CreateRequest request) {
+    Set<String> regions = new TreeSet<>();
+    instances.values().forEach(one -> one.region().ifPresent(regions::add));
+    request
+        .placement()
+        .region()
+        .filter(region -> !regions.contains(region))
+        .ifPresent(
+            region -> {
+              throw Fault.of(
+                      ErrorCode.INVALID_REQUEST,
+                      "no provider is in region '" + region + "'" + NearMiss.hint(region, regions),
+                      regions.isEmpty()
+                          ? "leave the region out: the configuration names none"
+                          : "choose one of " + String.join(", ", regions))
+                  .with("field", "region")
+                  .exception();
+            });
+  }
+
+  private Optional<Rejection> elsewhere(CreateRequest request, String name) {
+    Optional<String> asked = request.placement().region();
+    return asked.isEmpty() || asked.equals(instance(name).region())
+        ? Optional.empty()
+        : no(name, Ground.OTHER_REGION, "is not in region " + asked.get(), "");
   }
 
   /** Says what speaks against it whether it was named or not. */
   private Optional<Rejection> unfit(CreateRequest request, Standing standing) {
     String name = standing.name();
+    Optional<Rejection> elsewhere = elsewhere(request, name);
+    if (elsewhere.isPresent()) {
+      return elsewhere;
+    }
     List<String> never = undeclared(request, standing);
     if (!never.isEmpty()) { // healthy or not
       return unsupported(name, never);
@@ -180,7 +234,7 @@ public final class Selector {
   }
 
   private Optional<Rejection> unasked(String name, ProviderProfile profile) {
-    if (ONLY_WHEN_NAMED.contains(name)) {
+    if (profile.onlyWhenNamed()) {
       return no(name, Ground.ONLY_WHEN_NAMED, "is used only when it is named", "");
     }
     return profile.hosting() == Hosting.REMOTE
@@ -196,7 +250,7 @@ public final class Selector {
           "is a cloud, which a self-hosted installation uses only when it is named",
           "set deployment_mode: managed");
     }
-    return policy.e2bKey() || !name.equals(E2B) ? Optional.empty() : noKey();
+    return Optional.empty();
   }
 
   private Optional<Rejection> unallowedProcess(String name, Isolation isolation) {
@@ -207,10 +261,6 @@ public final class Selector {
             "has no isolation, and falling to that is not allowed",
             "set allow_process: true, or name it")
         : Optional.empty();
-  }
-
-  private static Optional<Rejection> noKey() {
-    return no(E2B, Ground.UNHEALTHY, "has no API key", "set E2B_API_KEY");
   }
 
   private static Optional<Rejection> no(String name, Ground ground, String reason, String fix) {

@@ -42,6 +42,7 @@ class ConfigDocsTest {
       }
     }
     assertThat(docs).contains("`providers.NAME.enabled`", "`providers.NAME.SETTING`", "`pool`");
+    assertThat(docs).contains("`providers.NAME.type`", "`providers.NAME.region`");
     assertThat(docs).contains("`E2B_API_KEY`", "`ISOLA_PROVIDERS_NAME_SETTING`");
   }
 
@@ -57,7 +58,11 @@ class ConfigDocsTest {
     ConfigResult result =
         ConfigReader.read(
             new Sources(
-                new Machine(8192, 4, folder), Optional.of(file), Map.of(), List.of(), List.of()));
+                new Machine(8192, 4, folder),
+                Optional.of(file),
+                Map.of(),
+                List.of(),
+                List.of("bubblewrap", "docker", "e2b")));
     assertThat(result).isInstanceOf(ConfigResult.Good.class);
   }
 }

@@ -2,6 +2,7 @@ package dev.isola.engine.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.config.Sources.FlagValue;
@@ -54,7 +55,7 @@ class ConfigTest {
         given,
         environment,
         flags,
-        List.of("memory", "bubblewrap"));
+        List.of("memory", "bubblewrap", "docker", "gvisor"));
   }
 
   private Config config() {
@@ -124,8 +125,8 @@ class ConfigTest {
     environment.put("LOCAL_MICROVM_FALLBACK_TO_REMOTE", "False");
     Config config = config();
     assertThat(config.get(Keys.PROVIDER)).isEqualTo("microvmctl");
-    assertThat(config.policy().e2bKey()).isTrue();
-    assertThat(config.policy().microvmToE2b()).isFalse();
+    assertThat(of(config.providers(), "e2b").config().get("api_key")).contains("e2b_secret");
+    assertThat(config.policy().microvmToRemote()).isFalse();
     environment.put("ISOLA_PROVIDER", "auto");
     environment.put("SANDBOX_PROVIDER", "remote_e2b");
     assertThat(config().get(Keys.PROVIDER)).as("our own name is stronger").isEqualTo("auto");
@@ -138,19 +139,95 @@ class ConfigTest {
         providers:
           e2b:
             api_key: 0123
-            region: eu
+            domain: eu
           bubblewrap:
             enabled: false
         """);
-    environment.put("ISOLA_PROVIDERS_E2B_REGION", "us");
+    environment.put("ISOLA_PROVIDERS_E2B_DOMAIN", "us");
     environment.put("ISOLA_PROVIDERS_MEMORY_FAULT", "create-races");
     flag("providers.bubblewrap.tmp", "/x");
     Map<String, ProviderSettings> providers = config().providers();
     assertThat(of(providers, "e2b").config())
-        .isEqualTo(new ProviderConfig(Map.of("api_key", "0123", "region", "us")));
+        .isEqualTo(new ProviderConfig(Map.of("api_key", "0123", "domain", "us")));
     assertThat(of(providers, "memory").config().get("fault")).contains("create-races");
     assertThat(of(providers, "bubblewrap").enabled()).isFalse();
     assertThat(of(providers, "bubblewrap").config().get("tmp")).contains("/x");
+  }
+
+  @Test
+  void readsInstancesOfProviders() throws IOException {
+    write(
+        """
+        provider: docker-east
+        pool:
+          - provider: docker-west
+            size: 1
+        providers:
+          docker-east:
+            type: docker
+            region: east
+            host: tcp://east:2376
+          docker-west: {type: docker, host: "tcp://west:2376", enabled: false}
+          docker:
+            region: here
+        """);
+    environment.put("ISOLA_PROVIDERS_DOCKER_EAST_HOST", "tcp://east:2377");
+    flag("providers.docker-north.type", "docker");
+    flag("providers.docker-north.host", "tcp://north:2376");
+    Config config = config();
+    ProviderSettings east = of(config.providers(), "docker-east");
+    assertThat(east.type()).isEqualTo("docker");
+    assertThat(east.region()).contains("east");
+    assertThat(east.config()).isEqualTo(new ProviderConfig(Map.of("host", "tcp://east:2377")));
+    assertThat(of(config.providers(), "docker-west").enabled()).isFalse();
+    assertThat(of(config.providers(), "docker-north").type()).isEqualTo("docker");
+    assertThat(of(config.providers(), "docker-north").config().get("host"))
+        .contains("tcp://north:2376");
+    assertThat(of(config.providers(), "docker").type()).isEqualTo("docker");
+    assertThat(of(config.providers(), "docker").region()).contains("here");
+    assertThat(config.pool().getFirst().provider()).isEqualTo("docker-west");
+    assertThat(config.warnings()).isEmpty();
+    assertThat(config.entries())
+        .extracting(Config.Entry::key, Config.Entry::value)
+        .contains(
+            tuple("providers.docker-east.type", "docker"),
+            tuple("providers.docker-east.region", "east"));
+  }
+
+  @Test
+  void refusesInstancesThatCannotBe() throws IOException {
+    write(
+        """
+        providers:
+          docker-east: {type: dokcer}
+          nameless: {host: x}
+          gvisor: {type: docker}
+          ../../etc: {type: docker}
+          auto: {type: docker}
+          Upper: {type: docker}
+          west: {type: docker, region: "a b"}
+        """);
+    String at = file + ":";
+    String name =
+        " is not a name for an instance: use at most 40 lower-case letters, digits and dashes, such"
+            + " as docker-east";
+    assertThat(problems())
+        .containsExactly(
+            at
+                + "2: providers.docker-east.type is not a type of provider: dokcer, did you mean"
+                + " 'docker'?; there are bubblewrap, docker, e2b, gvisor, memory, microvmctl",
+            at
+                + "3: providers names no provider: nameless; an instance with a name of its own"
+                + " needs a type",
+            at
+                + "4: providers.gvisor is a type of provider itself; choose another name for an"
+                + " instance",
+            at + "5: providers.../../etc" + name,
+            at + "6: providers.auto" + name,
+            at + "7: providers.Upper" + name,
+            at
+                + "8: providers.west.region must be 1 to 63 letters, digits, dots, dashes and"
+                + " underscores: a b");
   }
 
   @Test
@@ -197,7 +274,7 @@ class ConfigTest {
           url: mysql://root:hunter2@db/x
         data: 17
         providers:
-          firecraker:
+          dokcer:
             kernel: /k
           e2b: yes please
           memory:
@@ -232,7 +309,9 @@ class ConfigTest {
             at + "17: shutdown must be drain or leave: leeve, did you mean 'leave'?",
             at + "19: store.url must begin with sqlite: or postgresql:",
             at + "20: data must be text, not a number",
-            at + "22: providers names no provider: firecraker, did you mean 'firecracker'?",
+            at
+                + "22: providers names no provider: dokcer, did you mean 'docker'?; an instance"
+                + " with a name of its own needs a type",
             at + "24: providers.e2b must be a section with settings, not text",
             at + "26: providers.memory.fault must be text, a number or a flag, not a list",
             at + "29: pool[0].size must be from 0 to 10000: -1",
@@ -240,8 +319,7 @@ class ConfigTest {
             at + "30: pool[1].size is missing",
             "environment ISOLA_SHUTDOWN: shutdown must be drain or leave: now",
             "environment ISOLA_PROVIDERS_NOBODY_KEY: providers names no provider; known:"
-                + " bubblewrap, crun, docker, docker-gvisor, e2b, firecracker, gvisor, kata,"
-                + " memory, microvmctl, podman, proot, runc, subprocess",
+                + " bubblewrap, docker, e2b, gvisor, memory, microvmctl",
             "flag --set flor: flor is not a key, did you mean 'floor'?",
             "flag --set pool: pool stands in the file only",
             at + "1: provider names no provider: gvisr, did you mean 'gvisor'?");
@@ -308,13 +386,12 @@ class ConfigTest {
     environment.put("ISOLA_DEBUG", "1");
     environment.put("ISOLA_ALLOW_PROCESS", "true");
     environment.put("ISOLA_DEPLOYMENT_MODE", "managed");
-    environment.put("ISOLA_PROVIDER", "firecracker");
+    environment.put("ISOLA_PROVIDER", "local_microvm");
     assertThat(config().warnings())
         .containsExactly(
             "ISOLA_FLOR is not known and ignored, did you mean ISOLA_FLOOR?",
             "allow_process does nothing unless floor is process",
-            "deployment_mode is managed, but there is no E2B key: sandboxes are made here",
-            "provider is firecracker, which is not installed");
+            "provider is local_microvm, which is not installed");
   }
 
   @Test

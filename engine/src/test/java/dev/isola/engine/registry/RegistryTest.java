@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.isola.engine.FakeClock;
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.FakeProvider;
+import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
@@ -18,10 +19,12 @@ import dev.isola.spi.Provider;
 import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.ProviderContext;
 import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.ProviderUnavailable;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -158,6 +161,57 @@ class RegistryTest {
           .hasMessage(
               "provider memory is turned off by config; set providers.memory.enabled: true");
     }
+  }
+
+  @Test
+  void makesInstancesOfATypeWithSettingsFoldersAndIdsOfTheirOwn() throws Exception {
+    Map<String, ProviderSettings> settings =
+        settings(
+            "providers: {good: {socket: /a}, east: {type: good, socket: /b, region: eu},"
+                + " west: {type: good}}");
+    List<ProviderConfig> configs = new ArrayList<>();
+    List<ProviderContext> contexts = new ArrayList<>();
+    ProviderFactory factory =
+        new ProviderFactory() {
+          @Override
+          public String name() {
+            return "good";
+          }
+
+          @Override
+          public Provider create(ProviderConfig config, ProviderContext context) {
+            configs.add(config);
+            contexts.add(context);
+            return new FakeProvider("good");
+          }
+        };
+    try (Registry registry =
+        Registry.open(
+            List.of(factory),
+            settings,
+            name -> new ProviderContext(new InstanceId("test"), folder.resolve(name), clock),
+            clock,
+            log)) {
+      assertThat(registry.names()).containsExactly("east", "good", "west");
+      assertThat(configs)
+          .containsExactly(
+              new ProviderConfig(Map.of("socket", "/b")),
+              new ProviderConfig(Map.of("socket", "/a")),
+              ProviderConfig.EMPTY);
+      assertThat(contexts)
+          .extracting(ProviderContext::dataFolder)
+          .containsExactly(
+              folder.resolve("instances/east"),
+              folder.resolve("good"),
+              folder.resolve("instances/west"));
+      assertThat(contexts).extracting(ProviderContext::instance).doesNotHaveDuplicates();
+      assertThat(contexts.get(1).instance()).isEqualTo(new InstanceId("test"));
+      assertThat(registry.get("east").info().name()).isEqualTo("east");
+      assertThat(registry.instances().get("east"))
+          .isEqualTo(
+              new ProviderInstance("east", "good", Optional.of("eu"), ProviderProfile.UNKNOWN));
+    }
+    assertThat(log.warnings).isEmpty();
   }
 
   @Test

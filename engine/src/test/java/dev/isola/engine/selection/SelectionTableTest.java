@@ -7,6 +7,7 @@ import dev.isola.document.request.Placement;
 import dev.isola.document.request.Workload;
 import dev.isola.engine.FakeHouse;
 import dev.isola.engine.FakeProvider;
+import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.Standing;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.ProviderInfo;
@@ -14,14 +15,16 @@ import dev.isola.spi.Requirements;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every combination of mode, key, type, floor, required isolation and allow_process, with every
+ * Every combination of mode, type, floor, required isolation and allow_process, with every
  * combination of which providers are healthy: what must hold always, holds.
  */
 class SelectionTableTest {
@@ -53,12 +56,21 @@ class SelectionTableTest {
   private static final List<List<Standing>> STANDINGS =
       IntStream.range(0, 1 << NAMES.size()).mapToObj(SelectionTableTest::standings).toList();
 
+  private static final Map<String, ProviderInstance> INSTANCES =
+      NAMES.stream()
+          .collect(
+              Collectors.toMap(
+                  name -> name, name -> ProviderInstance.ofType(name, provider(name).profile())));
+
+  private static FakeProvider provider(String name) {
+    return name.equals("aardvark") ? new FakeProvider(name, Isolation.VM) : new FakeProvider(name);
+  }
+
   private static List<Standing> standings(int healthy) {
     List<Standing> standings = new ArrayList<>();
     for (int i = 0; i < NAMES.size(); i++) {
       String name = NAMES.get(i);
-      FakeProvider provider =
-          name.equals("aardvark") ? new FakeProvider(name, Isolation.VM) : new FakeProvider(name);
+      FakeProvider provider = provider(name);
       if ((healthy & 1 << i) == 0) {
         provider.ill(name + " is ill");
       }
@@ -70,16 +82,13 @@ class SelectionTableTest {
   private static Stream<Row> rows() {
     Stream.Builder<Row> rows = Stream.builder();
     for (DeploymentMode mode : DeploymentMode.values()) {
-      for (boolean key : List.of(false, true)) {
-        for (boolean process : List.of(false, true)) {
-          for (Isolation floor : Isolation.values()) {
-            for (Workload type : Workload.values()) {
-              for (Isolation required : Isolation.values()) {
-                for (int healthy = 0; healthy < 1 << NAMES.size(); healthy++) {
-                  rows.add(
-                      new Row(
-                          new Policy(mode, floor, process, key, true), type, required, healthy));
-                }
+      for (boolean process : List.of(false, true)) {
+        for (Isolation floor : Isolation.values()) {
+          for (Workload type : Workload.values()) {
+            for (Isolation required : Isolation.values()) {
+              for (int healthy = 0; healthy < 1 << NAMES.size(); healthy++) {
+                rows.add(
+                    new Row(new Policy(mode, floor, process, true), type, required, healthy));
               }
             }
           }
@@ -92,13 +101,13 @@ class SelectionTableTest {
   @Test
   void whatMustHoldAlwaysHolds() {
     List<List<String>> answers = rows().map(SelectionTableTest::check).toList();
-    assertThat(answers.size()).isEqualTo(2 * 2 * 2 * 4 * 2 * 4 * 512);
+    assertThat(answers.size()).isEqualTo(2 * 2 * 4 * 2 * 4 * 512);
     assertThat(Set.copyOf(answers)).as("the table is not all the same").hasSizeGreaterThan(200);
   }
 
   private static List<String> check(Row row) {
     List<Standing> standings = row.standings();
-    Selection selection = new Selector(row.policy()).select(row.request(), standings);
+    Selection selection = new Selector(row.policy(), INSTANCES).select(row.request(), standings);
     List<String> names = selection.names();
 
     for (ProviderInfo candidate : selection.candidates()) {
@@ -116,7 +125,7 @@ class SelectionTableTest {
     assertThat(selection.rejections()).as("%s", row).noneMatch(one -> one.reason().isBlank());
 
     assertThat(names).as("%s", row).doesNotContain("memory");
-    boolean cloud = row.policy().mode() == DeploymentMode.MANAGED && row.policy().e2bKey();
+    boolean cloud = row.policy().mode() == DeploymentMode.MANAGED;
     assertThat(!names.contains("e2b") || (cloud && names.getFirst().equals("e2b")))
         .as("%s", row)
         .isTrue();
@@ -124,7 +133,7 @@ class SelectionTableTest {
 
     List<Standing> shuffled = new ArrayList<>(standings);
     Collections.shuffle(shuffled, new Random(row.hashCode()));
-    assertThat(new Selector(row.policy()).select(row.request(), shuffled))
+    assertThat(new Selector(row.policy(), INSTANCES).select(row.request(), shuffled))
         .as("the order in which providers were found does not matter: %s", row)
         .isEqualTo(selection);
     return names;

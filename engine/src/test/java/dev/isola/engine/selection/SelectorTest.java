@@ -103,19 +103,19 @@ class SelectorTest {
 
   @Test
   void usesIsolationProcessWhenItIsNamedOrAllowed() {
-    Policy low = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, false, true);
+    Policy low = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, true);
     FakeHouse house = new FakeHouse(low, "subprocess", "worktree");
     assertThat(house.select(CreateRequest.auto(SPEC)).names()).isEmpty();
     assertThat(house.select(CreateRequest.of(SPEC, "subprocess")).names()).containsExactly("subprocess");
     assertThat(house.select(CreateRequest.of(SPEC, "worktree")).names()).containsExactly("worktree");
-    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
+    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
     assertThat(new FakeHouse(allowing, "subprocess", "worktree").select(CreateRequest.auto(SPEC)).names())
         .containsExactly("subprocess");
   }
 
   @Test
   void ordersByIsolationThenByWhatItNeedsThenBySpeedAndNeverByName() {
-    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
+    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
     FakeHouse house =
         new FakeHouse(allowing, "subprocess", "docker", "runc", "crun", "bubblewrap")
             .add(new FakeProvider("zoo", Isolation.VM))
@@ -139,7 +139,7 @@ class SelectorTest {
 
   @Test
   void takesADegradedOneAfterAllHealthyOnesButBeforeNoIsolation() {
-    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
+    Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
     FakeHouse house = new FakeHouse(allowing, "gvisor", "bubblewrap", "docker", "subprocess");
     house.get("gvisor").degraded("ls fails in it");
     assertThat(house.select(CreateRequest.auto(SPEC)).names())
@@ -163,7 +163,7 @@ class SelectorTest {
   void doesNotUseACloudUnasked() {
     FakeHouse house =
         new FakeHouse(
-            new Policy(DeploymentMode.SELF_HOSTED, Isolation.CONTAINER, false, true, true),
+            new Policy(DeploymentMode.SELF_HOSTED, Isolation.CONTAINER, false, true),
             "e2b",
             "gvisor");
     assertThat(house.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");

@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.api.StateCount;
 import dev.isola.engine.snapshot.ForkKind;
@@ -19,6 +20,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The providers of this installation, the warm pool, and what is left to promise. */
 record ProviderRoutes(Serving serving) {
@@ -30,6 +32,8 @@ record ProviderRoutes(Serving serving) {
   private static final Shape.Obj BRIEF =
       new Shape.Obj(
           Field.needed("name", Shapes.WORD, "stable and unique"),
+          Field.of("type", Shapes.WORD, "the type that it is an instance of"),
+          Field.of("region", Shapes.WORD, "a label of the operator that requests can ask for"),
           Field.needed(
               "status",
               new Shape.Choice(List.of("healthy", "degraded", "unhealthy")),
@@ -109,14 +113,27 @@ record ProviderRoutes(Serving serving) {
         Map.of(
             "providers",
             parts.health().settled().stream()
-                .map(one -> json(one, counts, available, all))
+                .map(
+                    one ->
+                        json(
+                            one,
+                            Optional.ofNullable(parts.registry().instances().get(one.name())),
+                            counts,
+                            available,
+                            all))
                 .toList()));
   }
 
   private static Map<String, Object> json(
-      Standing standing, List<StateCount> counts, Map<String, Object> available, boolean all) {
+      Standing standing,
+      Optional<ProviderInstance> instance,
+      List<StateCount> counts,
+      Map<String, Object> available,
+      boolean all) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", standing.name());
+    instance.ifPresent(one -> json.put("type", one.type()));
+    instance.flatMap(ProviderInstance::region).ifPresent(region -> json.put("region", region));
     switch (standing.health()) {
       case Health.Healthy _ -> json.put("status", "healthy");
       case Health.Degraded(String reason, String fix) -> {

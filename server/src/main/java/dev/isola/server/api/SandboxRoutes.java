@@ -48,6 +48,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
       new Shape.Obj(
           Field.of("provider", Shapes.WORD, "a provider by name, or auto"),
           Field.of("strictNoFallback", Shapes.FLAG, "take the provider that is named and no other"),
+          Field.of("region", Shapes.WORD, "providers of this region only"),
           Field.of("idleTimeoutSeconds", Shapes.SECONDS, "ends it when it was not used that long"));
 
   List<Route> routes() {
@@ -182,6 +183,9 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     CreateRequest request = ending(asked).at(ProviderNames.plain(provider));
     if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
       request = request.strict();
+    }
+    if (beside.get("region") instanceof String region) {
+      request = request.inRegion(region);
     }
     if (beside.get("idleTimeoutSeconds") instanceof Number seconds) {
       request = request.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));

@@ -78,6 +78,11 @@ public record CreateRequest(
     return with(placement.withRequirements(placement.requirements().and(more)));
   }
 
+  /** Returns the same request for providers of one region only. */
+  public CreateRequest inRegion(String label) {
+    return with(placement.inRegion(label));
+  }
+
   public CreateRequest strict() {
     return with(placement.strict());
   }

@@ -27,7 +27,7 @@ record Description(Settings settings) {
   static final String NAME = "e2b";
 
   static final ProviderProfile PROFILE =
-      new ProviderProfile(Isolation.VM, Hosting.REMOTE, Duration.ofSeconds(2));
+      new ProviderProfile(Isolation.VM, Hosting.REMOTE, Duration.ofSeconds(2)).metered();
 
   ProviderInfo info() {
     return new ProviderInfo(

@@ -22,7 +22,7 @@ public final class MemoryProviderFactory implements ProviderFactory {
 
   @Override
   public ProviderProfile profile() {
-    return new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(1));
+    return new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(1)).whenNamed();
   }
 
   @Override

@@ -18,7 +18,7 @@ public final class WorktreeProviderFactory implements ProviderFactory {
 
   @Override
   public ProviderProfile profile() {
-    return SubprocessInfo.PROFILE;
+    return SubprocessInfo.PROFILE.whenNamed(); // it needs a repository
   }
 
   @Override
