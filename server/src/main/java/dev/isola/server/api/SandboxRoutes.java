@@ -17,6 +17,7 @@ import dev.isola.server.route.Query;
 import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Route;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.server.route.Shape;
 import dev.isola.spi.Destroy;
@@ -150,7 +151,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
   }
 
   static SandboxId id(Exchange exchange) {
-    return new SandboxId(exchange.path("id"));
+    return SandboxIds.of(exchange.path("id"));
   }
 
   private void answer(Exchange exchange, SandboxView entry) throws IOException {
