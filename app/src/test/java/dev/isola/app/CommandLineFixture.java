@@ -2,7 +2,7 @@ package dev.isola.app;
 
 import dev.isola.app.cli.Host;
 import dev.isola.spi.Bytes;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;

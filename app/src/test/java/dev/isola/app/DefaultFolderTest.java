@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotOrder;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;

@@ -7,7 +7,7 @@ import dev.isola.host.image.ImageStore;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.provider.e2b.E2bProviderFactory;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -10,7 +10,7 @@ import dev.isola.client.Isola;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigResult;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

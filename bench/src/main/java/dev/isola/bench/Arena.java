@@ -1,7 +1,7 @@
 package dev.isola.bench;
 
 import dev.isola.conformance.Scratch;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

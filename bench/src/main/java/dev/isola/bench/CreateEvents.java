@@ -1,7 +1,7 @@
 package dev.isola.bench;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.SandboxSpec;

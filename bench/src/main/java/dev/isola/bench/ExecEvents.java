@@ -1,6 +1,6 @@
 package dev.isola.bench;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.isola.bench;
 
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;

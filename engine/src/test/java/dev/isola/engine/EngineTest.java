@@ -14,14 +14,12 @@ import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.Requirements;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
@@ -34,6 +32,8 @@ import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.SandboxEntry;
@@ -290,8 +290,8 @@ class EngineTest {
             try (var memory =
                 new dev.isola.provider.memory.MemoryProviderFactory()
                     .create(
-                        dev.isola.spi.ProviderConfig.EMPTY,
-                        new dev.isola.spi.ProviderContext(
+                        dev.isola.spi.provider.ProviderConfig.EMPTY,
+                        new dev.isola.spi.provider.ProviderContext(
                             new dev.isola.spi.InstanceId("house"),
                             folder.resolve("memory"),
                             house.clock))) {

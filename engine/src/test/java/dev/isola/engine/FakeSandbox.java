@@ -1,11 +1,11 @@
 package dev.isola.engine;
 
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting.Usage;
+import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.FileSystem;

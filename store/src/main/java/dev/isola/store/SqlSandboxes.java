@@ -7,6 +7,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.error.StateTransition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -86,7 +87,7 @@ record SqlSandboxes(Database database) implements Sandboxes {
             throw new IllegalArgumentException("the time of creation does not change");
           }
           if (before.state() != entry.state()) {
-            before.state().to(entry.state(), entry.id());
+            StateTransition.check(before.state(), entry.state(), entry.id());
           }
           SandboxEntry after = entry.withRevision(entry.revision() + 1);
           List<Object> values = new ArrayList<>(Arrays.asList(EntryRow.values(after)));

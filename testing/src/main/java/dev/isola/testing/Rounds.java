@@ -2,12 +2,12 @@ package dev.isola.testing;
 
 import dev.isola.conformance.Trial;
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Provider;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

@@ -1,7 +1,7 @@
 package dev.isola.app.cli;
 
 import dev.isola.document.NearMiss;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;

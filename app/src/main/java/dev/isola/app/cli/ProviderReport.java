@@ -2,13 +2,13 @@ package dev.isola.app.cli;
 
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Requirement;
-import dev.isola.spi.SpecFeature;
-import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.SpecFeature;
+import dev.isola.spi.provider.SpecSupport;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -103,7 +103,7 @@ public record ProviderReport(String name, Health health, Optional<ProviderInfo> 
     json.put("requirements", known.requirements().stream().map(ProviderReport::json).toList());
   }
 
-  private static Map<String, ?> json(Requirement requirement) {
+  private static Map<String, ?> json(Prerequisite requirement) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", requirement.name());
     json.put("necessary", requirement.necessary());

@@ -1,11 +1,11 @@
 package dev.isola.app.cli;
 
 import dev.isola.spi.Isolation;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;

@@ -5,14 +5,14 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Host;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.StdinPump;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.OutputLimit;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

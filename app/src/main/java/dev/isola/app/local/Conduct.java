@@ -1,6 +1,6 @@
 package dev.isola.app.local;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 
 /** A way to run a command in a sandbox: live, captured, on a terminal. */

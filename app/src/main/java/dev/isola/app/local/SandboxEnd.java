@@ -4,8 +4,8 @@ import dev.isola.app.cli.ErrorReport;
 import dev.isola.app.cli.Host;
 import dev.isola.engine.lease.SandboxLease;
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Provider;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 

@@ -5,12 +5,12 @@ import dev.isola.app.cli.Host;
 import dev.isola.engine.lease.SandboxLease;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Provider;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 
 /**

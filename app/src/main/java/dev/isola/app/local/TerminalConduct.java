@@ -4,13 +4,13 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Host;
 import dev.isola.app.cli.StdinPump;
 import dev.isola.app.terminal.RawTerminal;
-import dev.isola.spi.Provider;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Terminal;
+import dev.isola.spi.provider.Provider;
 import java.util.Optional;
 
 /** Joins the caller's terminal and one in the sandbox: keys, screen, window size. */

@@ -1,15 +1,15 @@
 package dev.isola.app.operate;
 
 import dev.isola.app.cli.Action;
-import dev.isola.app.cli.Console;
 import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.Table;
 import dev.isola.app.cli.Wiring;
 import dev.isola.spi.Health;
-import dev.isola.spi.Requirement;
+import dev.isola.spi.provider.Prerequisite;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -104,7 +104,7 @@ public final class DoctorCommand implements Action {
         console, console.paint(Paint.BOLD, "Provider " + report.name()) + isolation, facts);
   }
 
-  private static Fact fact(Requirement requirement) {
+  private static Fact fact(Prerequisite requirement) {
     if (requirement.present()) {
       return Fact.good(requirement.name(), requirement.detail());
     }

@@ -5,9 +5,9 @@ import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Reason;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.network.BridgeNetwork;
-import dev.isola.spi.Requirement;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -111,7 +111,7 @@ public final class Machine {
   /** The network is tried under the installation's own name, in namespaces of its own. */
   private static Fact network(DataFolder data) {
     try {
-      Requirement found = new BridgeNetwork(data.instance()).requirement();
+      Prerequisite found = new BridgeNetwork(data.instance()).requirement();
       return new Fact(found.name(), found.present(), found.detail(), found.fix());
     } catch (SandboxException e) {
       return Fact.bad("network mode bridge", "not tried: " + e.fault().what(), e.fault().remedy());

@@ -1,15 +1,15 @@
 package dev.isola.app.operate;
 
 import dev.isola.app.cli.Action;
-import dev.isola.app.cli.Console;
 import dev.isola.app.cli.Console.Paint;
+import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.Table;
 import dev.isola.app.cli.Wiring;
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.provider.ProviderInfo;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;

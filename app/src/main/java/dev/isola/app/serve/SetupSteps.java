@@ -7,7 +7,7 @@ import dev.isola.app.operate.Machine;
 import dev.isola.app.operate.Tool;
 import dev.isola.app.operate.Tools;
 import dev.isola.server.api.SetupStep;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.util.ArrayList;
 import java.util.List;
 

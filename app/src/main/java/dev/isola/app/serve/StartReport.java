@@ -9,7 +9,7 @@ import dev.isola.engine.config.ProviderSettings;
 import dev.isola.server.IsolaServer;
 import dev.isola.server.auth.MachineNames;
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.provider.ProviderInfo;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -2,9 +2,9 @@ package dev.isola.app.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.Called;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.app.CommandLineFixture;
+import dev.isola.spi.provider.ProviderFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.isola.app.operate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.kit.Kit;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

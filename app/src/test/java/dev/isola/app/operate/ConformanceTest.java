@@ -2,8 +2,8 @@ package dev.isola.app.operate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.Called;
+import dev.isola.app.CommandLineFixture;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.Host;
 import dev.isola.app.cli.Json;
@@ -13,7 +13,7 @@ import dev.isola.conformance.ProviderResult;
 import dev.isola.conformance.Trial;
 import dev.isola.conformance.kit.Kit;
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.testing.fake.FakeProvider;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

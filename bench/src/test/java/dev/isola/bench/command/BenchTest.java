@@ -6,7 +6,7 @@ import dev.isola.app.Main;
 import dev.isola.app.cli.CommandFactory;
 import dev.isola.app.cli.Host;
 import dev.isola.provider.memory.MemoryProviderFactory;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.testing.fake.FakeProvider;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;

@@ -1,10 +1,10 @@
 package dev.isola.conformance;
 
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
 import java.nio.file.Path;
 import java.time.InstantSource;
 

@@ -2,9 +2,9 @@ package dev.isola.conformance;
 
 import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.provider.Provider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.isola.conformance;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.security.SecureRandom;
 import java.time.Duration;

@@ -1,7 +1,5 @@
 package dev.isola.spi;
 
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import java.util.random.RandomGenerator;
 
 /**
@@ -13,11 +11,8 @@ public record SandboxId(String value) implements Comparable<SandboxId> {
 
   public SandboxId {
     if (!isValid(value)) {
-      throw Fault.of(
-              ErrorCode.INVALID_REQUEST,
-              "'" + value + "' is not a sandbox id",
-              "use 1 to 32 lower-case letters and digits")
-          .exception();
+      throw new IllegalArgumentException(
+          "'" + value + "' is not a sandbox id; use 1 to 32 lower-case letters and digits");
     }
   }
 

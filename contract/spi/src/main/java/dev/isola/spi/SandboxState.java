@@ -1,9 +1,6 @@
 package dev.isola.spi;
 
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import java.util.EnumSet;
-import java.util.Locale;
 import java.util.Set;
 
 /** The states of a sandbox and the only ways between them. */
@@ -34,34 +31,5 @@ public enum SandboxState {
 
   public boolean mayBecome(SandboxState next) {
     return next().contains(next);
-  }
-
-  /**
-   * Returns {@code next}, or refuses.
-   *
-   * @throws dev.isola.spi.error.Conflict with {@code ILLEGAL_STATE} when the step is not allowed
-   */
-  public SandboxState to(SandboxState next, SandboxId id) {
-    if (mayBecome(next)) {
-      return next;
-    }
-    throw Fault.of(
-            ErrorCode.ILLEGAL_STATE,
-            "sandbox "
-                + id
-                + " is "
-                + name().toLowerCase(Locale.ROOT)
-                + " and cannot become "
-                + next.name().toLowerCase(Locale.ROOT),
-            next().isEmpty()
-                ? "create a new sandbox"
-                : "from here it can only become " + names(next()))
-        .sandbox(id)
-        .exception();
-  }
-
-  private static String names(Set<SandboxState> states) {
-    return String.join(
-        " or ", states.stream().map(s -> s.name().toLowerCase(Locale.ROOT)).toList());
   }
 }

@@ -1,5 +1,7 @@
 /**
- * What a provider is.
+ * The contract between the engine and its providers. This package has the ids and values that all
+ * others use; above it are, in this order, errors, commands and files, the spec, the sandbox with
+ * its capabilities, and providers.
  *
  * <h2>Words</h2>
  *
@@ -12,23 +14,23 @@
  *
  * <h2>Life</h2>
  *
- * <p>A sandbox is made by {@link dev.isola.spi.Provider#create} from a {@link
+ * <p>A sandbox is made by {@link dev.isola.spi.provider.Provider#create} from a {@link
  * dev.isola.spi.spec.SandboxSpec} and is running when that returns. It may be paused and resumed
- * where the provider can. It ends by {@link dev.isola.spi.Provider#destroy}, which may be called by
- * several parties at once and as often as they like, or by its own deadline. {@link
+ * where the provider can. It ends by {@link dev.isola.spi.provider.Provider#destroy}, which may be
+ * called by several parties at once and as often as they like, or by its own deadline. {@link
  * dev.isola.spi.SandboxState} has the states and the only ways between them.
  *
  * <p>A sandbox does not belong to the process that made it. The provider marks what it makes with
  * the {@link dev.isola.spi.InstanceId} and the {@link dev.isola.spi.SandboxId}; after a crash of
- * the server {@link dev.isola.spi.Provider#inventory} lists what is there and {@link
- * dev.isola.spi.Provider#attach} connects to it again. Commands go on meanwhile, and their output
- * waits in a bounded journal.
+ * the server {@link dev.isola.spi.provider.Provider#inventory} lists what is there and {@link
+ * dev.isola.spi.provider.Provider#attach} connects to it again. Commands go on meanwhile, and their
+ * output waits in a bounded journal.
  *
  * <h2>Honesty</h2>
  *
- * <p>What a provider declares in its {@link dev.isola.spi.ProviderInfo} it does, on this machine,
- * now. What it does not declare it refuses with {@link dev.isola.spi.error.Unsupported}, naming it.
- * It never does something weaker instead. Everything that goes wrong is a {@link
+ * <p>What a provider declares in its {@link dev.isola.spi.provider.ProviderInfo} it does, on this
+ * machine, now. What it does not declare it refuses with {@link dev.isola.spi.error.Unsupported},
+ * naming it. It never does something weaker instead. Everything that goes wrong is a {@link
  * dev.isola.spi.error.SandboxException}; a command that fails is not something that goes wrong, but
  * a result.
  *
@@ -41,7 +43,7 @@
  * <h2>Example</h2>
  *
  * <pre>{@code
- * SandboxSpec spec = SandboxSpec.builder(SandboxId.random(random)).ttl(Duration.ofMinutes(10)).build();
+ * SandboxSpec spec = SandboxSpec.builder(SandboxId.random(random)).deadline(Duration.ofMinutes(10)).build();
  * Sandbox sandbox = provider.create(spec);
  * try {
  *   sandbox.files().writeText("hello.py", "print('hello')", UTF_8);

@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.SpecFeature;
+import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.Volume;
 import java.time.Duration;
@@ -24,7 +28,7 @@ class RecordsTest {
   @Test
   void providerInfo() {
     Set<Class<? extends Capability>> capabilities = new HashSet<>(Set.of(Attaching.class));
-    List<Requirement> requirements = new ArrayList<>();
+    List<Prerequisite> requirements = new ArrayList<>();
     SpecSupport support = new SpecSupport(Set.of(), Set.of(), Set.of(), Set.of());
     ProviderInfo info =
         new ProviderInfo(
@@ -38,7 +42,7 @@ class RecordsTest {
             "nothing to clean",
             Duration.ofMillis(1));
     capabilities.clear();
-    requirements.add(new Requirement("kvm", true, false, "no /dev/kvm", "load the module"));
+    requirements.add(new Prerequisite("kvm", true, false, "no /dev/kvm", "load the module"));
 
     assertThat(info.capabilities()).containsExactly(Attaching.class);
     assertThat(info.requirements()).isEmpty();

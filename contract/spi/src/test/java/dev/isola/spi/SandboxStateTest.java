@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.StateTransition;
 import dev.isola.spi.error.ErrorCode;
 import java.util.Arrays;
 import java.util.Locale;
@@ -49,10 +50,10 @@ class SandboxStateTest {
     assertThat(from.mayBecome(to)).isEqualTo(allowed);
     assertThat(from.next().contains(to)).isEqualTo(allowed);
     if (allowed) {
-      assertThat(from.to(to, ID)).isEqualTo(to);
+      assertThat(StateTransition.check(from, to, ID)).isEqualTo(to);
     } else {
       assertThatExceptionOfType(Conflict.class)
-          .isThrownBy(() -> from.to(to, ID))
+          .isThrownBy(() -> StateTransition.check(from, to, ID))
           .satisfies(
               refusal -> {
                 assertThat(refusal.code()).isEqualTo(ErrorCode.ILLEGAL_STATE);
@@ -67,12 +68,12 @@ class SandboxStateTest {
   @Test
   void theRefusalNamesTheWaysThatAreOpen() {
     assertThatExceptionOfType(Conflict.class)
-        .isThrownBy(() -> PAUSED.to(STOPPED, ID))
+        .isThrownBy(() -> StateTransition.check(PAUSED, STOPPED, ID))
         .withMessage(
             "sandbox box1 is paused and cannot become stopped; "
                 + "from here it can only become running or error or terminating");
     assertThatExceptionOfType(Conflict.class)
-        .isThrownBy(() -> DESTROYED.to(RUNNING, ID))
+        .isThrownBy(() -> StateTransition.check(DESTROYED, RUNNING, ID))
         .withMessageEndingWith("create a new sandbox");
   }
 

@@ -1,6 +1,6 @@
 package dev.isola.engine.api;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 
 /**
  * A sandbox that was ordered and is there. Its entry names the provider that was really used, its

@@ -1,7 +1,7 @@
 package dev.isola.engine.api;
 
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.ProviderProfile;
 import java.util.Optional;
 
 /**

@@ -1,7 +1,7 @@
 package dev.isola.engine.api;
 
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.provider.ProviderInfo;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package dev.isola.engine.config;
 
-import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.Secret;
+import dev.isola.spi.provider.ProviderConfig;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;

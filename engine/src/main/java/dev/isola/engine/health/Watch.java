@@ -2,9 +2,9 @@ package dev.isola.engine.health;
 
 import dev.isola.engine.api.Standing;
 import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;

@@ -3,8 +3,8 @@ package dev.isola.engine.lifecycle;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 

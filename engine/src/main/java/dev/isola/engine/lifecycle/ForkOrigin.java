@@ -1,7 +1,7 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Sandbox;
 import java.util.function.Consumer;
 
 /**

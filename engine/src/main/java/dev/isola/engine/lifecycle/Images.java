@@ -1,6 +1,6 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.SandboxSpec;
 
 /** Images that no provider knows: a sandbox is made from what they stand on, and then filled. */

@@ -1,6 +1,6 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.store.SandboxEntry;
 
 /** Stores the files of sandboxes that are suspended without being at their provider. */

@@ -2,7 +2,7 @@ package dev.isola.engine.metrics;
 
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.lifecycle.Uses;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;
 

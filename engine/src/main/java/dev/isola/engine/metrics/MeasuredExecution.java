@@ -1,6 +1,7 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.lifecycle.Uses;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Execution;
@@ -8,7 +9,6 @@ import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
-import dev.isola.spi.spec.LimitKind;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,12 +1,12 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.lifecycle.Uses;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;

@@ -1,10 +1,10 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.api.Log;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;

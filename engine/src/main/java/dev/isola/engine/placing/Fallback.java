@@ -2,11 +2,11 @@ package dev.isola.engine.placing;
 
 import dev.isola.engine.api.Log;
 import dev.isola.engine.selection.Selection;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.store.Failpoint;
 import java.time.InstantSource;
 import java.util.ArrayList;

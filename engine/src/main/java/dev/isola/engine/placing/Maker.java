@@ -1,6 +1,6 @@
 package dev.isola.engine.placing;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 
 /** Makes the sandbox at one provider. */
 @FunctionalInterface

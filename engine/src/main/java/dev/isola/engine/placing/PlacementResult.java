@@ -1,8 +1,8 @@
 package dev.isola.engine.placing;
 
 import dev.isola.engine.selection.Rejection;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.provider.ProviderInfo;
 import java.util.List;
 
 /**

@@ -1,7 +1,7 @@
 package dev.isola.engine.registry;
 
 import dev.isola.engine.api.Standing;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.time.Instant;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

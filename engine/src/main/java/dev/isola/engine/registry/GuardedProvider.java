@@ -2,13 +2,13 @@ package dev.isola.engine.registry;
 
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.isola.engine.registry;
 
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;

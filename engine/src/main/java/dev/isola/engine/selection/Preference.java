@@ -3,7 +3,7 @@ package dev.isola.engine.selection;
 import dev.isola.document.request.Workload;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.provider.ProviderProfile;
 import java.util.Comparator;
 
 /**

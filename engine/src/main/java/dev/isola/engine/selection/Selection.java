@@ -1,6 +1,6 @@
 package dev.isola.engine.selection;
 
-import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.provider.ProviderInfo;
 import java.util.List;
 import java.util.Optional;
 

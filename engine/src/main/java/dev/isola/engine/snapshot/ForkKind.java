@@ -1,9 +1,9 @@
 package dev.isola.engine.snapshot;
 
-import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.provider.ProviderInfo;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;

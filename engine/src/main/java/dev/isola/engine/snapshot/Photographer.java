@@ -2,12 +2,12 @@ package dev.isola.engine.snapshot;
 
 import dev.isola.snapshot.Taking;
 import dev.isola.snapshot.Trees;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Attaching;
-import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting.Picture;
 import dev.isola.spi.capability.Snapshotting.Taken;
 import dev.isola.spi.capability.Snapshotting.Wanted;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.exec.ExecutionInfo;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package dev.isola.engine.usage;
 
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.UsageReporting.Usage;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.ResourceLimits;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -4,9 +4,9 @@ import dev.isola.conformance.Scratch;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
 import java.time.InstantSource;
 
 /** Tells whether bubblewrap works on this machine, and if not, why. */

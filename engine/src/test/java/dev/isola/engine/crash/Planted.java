@@ -1,9 +1,9 @@
 package dev.isola.engine.crash;
 
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.store.Ledger;
 import java.util.function.UnaryOperator;
 

@@ -15,13 +15,13 @@ import dev.isola.engine.config.ProviderSettings;
 import dev.isola.engine.config.Sources;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.ProviderProfile;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.ProviderProfile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -123,7 +123,7 @@ class RegistryTest {
                 at++;
                 if (at == 1) {
                   throw new ServiceConfigurationError(
-                      "dev.isola.spi.ProviderFactory: Provider com.example.Gone not found");
+                      "dev.isola.spi.provider.ProviderFactory: Provider com.example.Gone not found");
                 }
                 if (at > 2) {
                   throw new NoSuchElementException();

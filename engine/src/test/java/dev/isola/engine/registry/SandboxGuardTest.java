@@ -3,7 +3,6 @@ package dev.isola.engine.registry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
@@ -11,6 +10,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

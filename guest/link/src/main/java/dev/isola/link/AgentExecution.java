@@ -1,6 +1,7 @@
 package dev.isola.link;
 
 import dev.isola.spi.Bytes;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -15,7 +16,6 @@ import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
-import dev.isola.spi.spec.LimitKind;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,8 +1,8 @@
 package dev.isola.link;
 
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Signal;
-import dev.isola.spi.spec.LimitKind;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Locale;

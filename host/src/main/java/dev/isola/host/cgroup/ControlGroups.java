@@ -1,8 +1,8 @@
 package dev.isola.host.cgroup;
 
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.spec.LimitKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.isola.host.cgroup;
 
-import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.spec.ResourceLimits;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 package dev.isola.host.launch;
 
 import dev.isola.link.local.SandboxFolder;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -71,17 +71,17 @@ final class Disks {
   }
 
   /** Returns the line of {@code isola doctor}. */
-  Requirement requirement() {
+  Prerequisite requirement() {
     return obstacle()
         .map(
             why ->
-                new Requirement(
+                new Prerequisite(
                     NAME,
                     false,
                     false,
                     why,
                     "run as root, with loop devices and mkfs.ext4 (apt-get install e2fsprogs)"))
-        .orElseGet(() -> new Requirement(NAME, false, true, "a file system for each sandbox", ""));
+        .orElseGet(() -> new Prerequisite(NAME, false, true, "a file system for each sandbox", ""));
   }
 
   private String look() {

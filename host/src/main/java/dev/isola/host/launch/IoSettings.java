@@ -2,10 +2,10 @@ package dev.isola.host.launch;
 
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.cgroup.IoLimit;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -76,9 +76,9 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
   }
 
   /** Returns the line of {@code isola doctor}. */
-  Requirement requirement(Path folder, ControlGroups groups) {
+  Prerequisite requirement(Path folder, ControlGroups groups) {
     Optional<String> obstacle = obstacle(folder, groups);
-    return new Requirement(
+    return new Prerequisite(
         "disk throughput limit",
         true,
         obstacle.isEmpty(),

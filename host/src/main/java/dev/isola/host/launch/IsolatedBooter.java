@@ -15,12 +15,8 @@ import dev.isola.link.local.Booter;
 import dev.isola.link.local.Freezing;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Requirement;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.SpecFeature;
-import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
@@ -35,8 +31,12 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Exit;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.SpecFeature;
+import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
@@ -152,8 +152,8 @@ public final class IsolatedBooter implements Booter {
         traits.startup());
   }
 
-  private List<Requirement> requirements() {
-    List<Requirement> all = new ArrayList<>(isolator.requirements());
+  private List<Prerequisite> requirements() {
+    List<Prerequisite> all = new ArrayList<>(isolator.requirements());
     if (isolator.withoutRoot()) {
       all.add(subordinates.requirement());
     }

@@ -5,11 +5,11 @@ import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderProfile;
-import dev.isola.spi.Requirement;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderProfile;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
@@ -80,7 +80,7 @@ public interface Isolator {
 
   Traits traits();
 
-  List<Requirement> requirements();
+  List<Prerequisite> requirements();
 
   /** Tells whether it could isolate something now. Fast, leaves nothing behind. */
   Health health();

@@ -1,6 +1,6 @@
 package dev.isola.host.launch;
 
-import dev.isola.spi.Requirement;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,15 +58,15 @@ final class SubordinateIds {
   }
 
   /** Returns the line of {@code isola doctor} and of the list of providers. */
-  Requirement requirement() {
+  Prerequisite requirement() {
     if (!needed) {
-      return new Requirement(NAME, false, true, Users.COUNT + " for each sandbox", "");
+      return new Prerequisite(NAME, false, true, Users.COUNT + " for each sandbox", "");
     }
     Found now = find();
     return now.pair()
         .map(
             pair ->
-                new Requirement(
+                new Prerequisite(
                     NAME,
                     false,
                     true,
@@ -76,7 +76,7 @@ final class SubordinateIds {
                     ""))
         .orElseGet(
             () ->
-                new Requirement(
+                new Prerequisite(
                     NAME,
                     false,
                     false,

@@ -2,11 +2,11 @@ package dev.isola.host.network;
 
 import dev.isola.link.local.AgentProcess;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +33,7 @@ public final class BridgeNetwork {
   private static final String INSTEAD = "run isola doctor to see what is missing, or ask for none";
 
   private final Way way;
-  private volatile @Nullable Requirement found;
+  private volatile @Nullable Prerequisite found;
 
   /**
    * @param instance whose name everything bears
@@ -48,8 +48,8 @@ public final class BridgeNetwork {
   }
 
   /** Tells what is missing, and how to get it. Tried until nothing is, then remembered. */
-  public Requirement requirement() {
-    Requirement known = found;
+  public Prerequisite requirement() {
+    Prerequisite known = found;
     if (known == null) {
       known = tried();
       found = known.present() ? known : null;
@@ -57,7 +57,7 @@ public final class BridgeNetwork {
     return known;
   }
 
-  private Requirement tried() {
+  private Prerequisite tried() {
     try {
       return Undisturbed.call(way::find);
     } catch (IOException e) {
@@ -98,7 +98,7 @@ public final class BridgeNetwork {
    *     nothing is left then
    */
   public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) {
-    Requirement needed = requirement();
+    Prerequisite needed = requirement();
     if (!needed.present()) {
       throw failed(id, needed.detail(), needed.fix(), null);
     }

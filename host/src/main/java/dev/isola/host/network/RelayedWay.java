@@ -3,8 +3,8 @@ package dev.isola.host.network;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.UserNamespaces;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ final class RelayedWay implements Way {
   }
 
   @Override
-  public Requirement find() {
+  public Prerequisite find() {
     List<String> missing =
         Program.missing("slirp4netns", "ip", "unshare", "nsenter", "setsid", "tail", "sh");
     if (!missing.isEmpty()) {
@@ -44,14 +44,14 @@ final class RelayedWay implements Way {
       Program.of("ip")
           .by(Program.of("unshare", "--user", "--map-root-user", "--net"))
           .run("", "tuntap", "add", "dev", "eth0", "mode", "tap");
-      return new Requirement("network mode bridge", false, true, "by slirp4netns", "");
+      return new Prerequisite("network mode bridge", false, true, "by slirp4netns", "");
     } catch (IOException e) {
       return requirement(String.valueOf(e.getMessage()), UserNamespaces.obstacle().remedy());
     }
   }
 
-  private static Requirement requirement(String detail, String fix) {
-    return new Requirement("network mode bridge", false, false, detail, fix);
+  private static Prerequisite requirement(String detail, String fix) {
+    return new Prerequisite("network mode bridge", false, false, detail, fix);
   }
 
   /** The kernel can hold back what leaves the sandbox, but not what slirp4netns brings in. */

@@ -3,8 +3,8 @@ package dev.isola.host.network;
 import dev.isola.host.network.Block.Place;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -42,7 +42,7 @@ final class RoutedWay implements Way {
   }
 
   @Override
-  public Requirement find() {
+  public Prerequisite find() {
     List<String> missing = Program.missing("ip", "nft", "unshare", "nsenter");
     if (!missing.isEmpty()) {
       return requirement(false, "not installed: " + String.join(", ", missing));
@@ -54,7 +54,7 @@ final class RoutedWay implements Way {
       tryAlone();
       List<String> others = Firewall.inTheWay();
       if (!others.isEmpty()) {
-        return new Requirement(
+        return new Prerequisite(
             NAME, false, false, "a firewall drops what is passed on: table " + others, LET_PASS);
       }
       return requirement(true, limits ? "by veth, nftables and tc" : "by veth and nftables");
@@ -83,8 +83,8 @@ final class RoutedWay implements Way {
     }
   }
 
-  private static Requirement requirement(boolean present, String detail) {
-    return new Requirement(NAME, false, present, detail, present ? "" : FIX);
+  private static Prerequisite requirement(boolean present, String detail) {
+    return new Prerequisite(NAME, false, present, detail, present ? "" : FIX);
   }
 
   @Override

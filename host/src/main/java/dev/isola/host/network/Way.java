@@ -2,8 +2,8 @@ package dev.isola.host.network;
 
 import dev.isola.link.local.AgentProcess;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +17,7 @@ sealed interface Way permits RoutedWay, RelayedWay {
   }
 
   /** Tries it in namespaces of its own, so that the host notices nothing. */
-  Requirement find();
+  Prerequisite find();
 
   /** Tells whether what goes in and out is held to the limit. Asked after {@link #find}. */
   boolean limitsBandwidth();

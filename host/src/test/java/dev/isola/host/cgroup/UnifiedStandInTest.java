@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.ResourceLimits;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.host.cgroup.ControlGroups;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -48,7 +48,7 @@ final class IoSettingsTest {
 
   @Test
   void aLimitThatCannotBeEnforcedIsNotDeclared() {
-    Requirement line = of("io_bytes_per_second", "1").requirement(folder, NO_GROUPS);
+    Prerequisite line = of("io_bytes_per_second", "1").requirement(folder, NO_GROUPS);
     assertThat(line.present()).isFalse();
     assertThat(line.necessary()).isTrue();
     assertThat(line.fix()).contains("io_bytes_per_second");

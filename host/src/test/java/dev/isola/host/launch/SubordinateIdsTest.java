@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.link.InstalledProgram;
-import dev.isola.spi.Requirement;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -137,7 +137,7 @@ final class SubordinateIdsTest {
   void withoutARangeTheReportSaysWhatIsRead() throws IOException {
     try (Launcher launcher = new Launcher(InstalledProgram.launcher(folder), folder)) {
       SubordinateIds none = new SubordinateIds(launcher, folder, true);
-      Requirement line = none.requirement();
+      Prerequisite line = none.requirement();
       assertThat(none.pair()).isEmpty();
       assertThat(line.present()).isFalse();
       assertThat(line.necessary()).isFalse();

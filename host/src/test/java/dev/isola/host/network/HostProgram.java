@@ -2,9 +2,9 @@ package dev.isola.host.network;
 
 import dev.isola.link.local.AgentProcess;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -57,7 +57,7 @@ final class HostProgram {
     }
   }
 
-  private static String found(Requirement requirement, boolean limits) {
+  private static String found(Prerequisite requirement, boolean limits) {
     return requirement.present()
         ? "ok " + requirement.detail() + (limits ? "; limits" : "")
         : "missing " + requirement.detail() + "; " + requirement.fix();

@@ -8,14 +8,14 @@ import dev.isola.engine.api.StateCount;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
-import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
-import dev.isola.server.route.Shape;
+import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape.Field;
+import dev.isola.server.route.Shape;
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderInfo;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -174,7 +174,7 @@ record ProviderRoutes(Serving serving) {
     json.put("requirements", info.requirements().stream().map(ProviderRoutes::json).toList());
   }
 
-  private static Map<String, Object> json(Requirement requirement) {
+  private static Map<String, Object> json(Prerequisite requirement) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", requirement.name());
     json.put("necessary", requirement.necessary());

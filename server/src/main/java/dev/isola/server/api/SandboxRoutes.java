@@ -17,15 +17,16 @@ import dev.isola.server.route.Query;
 import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Route;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.server.route.Shape;
 import dev.isola.spi.Destroy;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.UsageReporting;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -150,7 +151,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
   }
 
   static SandboxId id(Exchange exchange) {
-    return new SandboxId(exchange.path("id"));
+    return SandboxIds.of(exchange.path("id"));
   }
 
   private void answer(Exchange exchange, SandboxView entry) throws IOException {

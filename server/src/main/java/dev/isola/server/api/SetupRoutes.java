@@ -3,12 +3,12 @@ package dev.isola.server.api;
 import dev.isola.engine.api.Standing;
 import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
-import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
-import dev.isola.server.route.Shape;
+import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape.Field;
+import dev.isola.server.route.Shape;
 import dev.isola.spi.Health;
-import dev.isola.spi.Requirement;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -111,7 +111,7 @@ final class SetupRoutes {
               new SetupStep("provider", standing.name(), false, reason, fix);
         });
     if (standing.info().isPresent()) {
-      for (Requirement each : standing.info().get().requirements()) {
+      for (Prerequisite each : standing.info().get().requirements()) {
         if (!each.present()) {
           String optional = each.necessary() ? "" : " (optional)";
           String name = standing.name() + ": " + each.name();

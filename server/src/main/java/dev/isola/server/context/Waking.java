@@ -2,9 +2,9 @@ package dev.isola.server.context;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.List;

@@ -6,6 +6,7 @@ import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.context.Serving;
 import dev.isola.server.context.Waking;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
@@ -78,7 +79,7 @@ public final class Previews {
 
   /** Passes a request on, if whoever asks may. */
   public void serve(PreviewExchange exchange) throws IOException {
-    SandboxId sandbox = new SandboxId(exchange.path("id"));
+    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
     int port = port(exchange.path("port"));
     Target target = Target.of(exchange.target());
     if (target.token().isPresent()) {

@@ -21,7 +21,6 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,9 +43,6 @@ class ArchitectureTest {
           .withImportOption(ImportOption.Predefined.ONLY_INCLUDE_TESTS)
           .withImportOption(location -> location.contains("/wrong/"))
           .importPackages("dev.isola");
-
-  /** Modules that still have cycles between their packages. The list only gets shorter. */
-  private static final Set<String> WITH_PACKAGE_CYCLES = Set.of("spi");
 
   static Stream<ArchRule> rules() {
     return Stream.of(
@@ -118,10 +114,7 @@ class ArchitectureTest {
       new SliceAssignment() {
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass type) {
-          String module = type.getPackageName().replaceFirst("^dev\\.isola\\.(\\w+).*", "$1");
-          return WITH_PACKAGE_CYCLES.contains(module)
-              ? SliceIdentifier.ignore()
-              : SliceIdentifier.of(type.getPackageName());
+          return SliceIdentifier.of(type.getPackageName());
         }
 
         @Override

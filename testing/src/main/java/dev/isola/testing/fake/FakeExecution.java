@@ -1,13 +1,13 @@
 package dev.isola.testing.fake;
 
 import dev.isola.spi.Bytes;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.exec.Channel;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
-import dev.isola.spi.spec.LimitKind;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -4,25 +4,25 @@ import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.ProviderProfile;
-import dev.isola.spi.Requirement;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
-import dev.isola.spi.SpecFeature;
-import dev.isola.spi.SpecSupport;
 import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.ProviderProfile;
+import dev.isola.spi.provider.SpecFeature;
+import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
@@ -92,8 +92,8 @@ public final class FakeProvider implements Provider, ProviderFactory {
             Set.of(Volume.Type.BIND),
             limits),
         List.of(
-            new Requirement("memory", true, true, "of this JVM", ""),
-            new Requirement("magic", false, false, "no wand", "apt install wand")),
+            new Prerequisite("memory", true, true, "of this JVM", ""),
+            new Prerequisite("magic", false, false, "no wand", "apt install wand")),
         "in memory",
         Duration.ofMillis(1),
         hosting);

@@ -1,9 +1,10 @@
 package dev.isola.testing.fake;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Channel;
@@ -12,7 +13,6 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Signal;
 import dev.isola.spi.file.FileSystem;
-import dev.isola.spi.spec.LimitKind;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;

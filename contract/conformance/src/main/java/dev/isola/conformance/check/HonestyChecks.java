@@ -8,18 +8,14 @@ import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Requirement;
-import dev.isola.spi.Requirements;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.SpecFeature;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -32,6 +28,10 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.file.FileChange;
 import dev.isola.spi.file.Watch;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.Requirements;
+import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
@@ -117,7 +117,7 @@ public final class HonestyChecks {
 
   @Check("P8")
   public void whatAHealthyProviderNeedsIsThere(Subject s) {
-    for (Requirement requirement : s.info().requirements()) {
+    for (Prerequisite requirement : s.info().requirements()) {
       Expect.that(
           requirement.present() || !requirement.necessary(),
           "the provider is healthy, so what it needs is there: " + requirement);

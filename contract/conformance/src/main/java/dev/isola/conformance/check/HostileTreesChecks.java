@@ -4,7 +4,7 @@ import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import java.time.Duration;

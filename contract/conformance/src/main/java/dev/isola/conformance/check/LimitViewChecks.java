@@ -4,10 +4,10 @@ import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 

@@ -6,7 +6,7 @@ import dev.isola.conformance.escape.HostPlant;
 import dev.isola.conformance.escape.PlantFacts;
 import dev.isola.conformance.escape.ProbeProgram;
 import dev.isola.conformance.escape.Scene;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import java.io.IOException;

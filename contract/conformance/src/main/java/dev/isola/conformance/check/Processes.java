@@ -1,7 +1,7 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.Expect;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import java.time.Duration;
 

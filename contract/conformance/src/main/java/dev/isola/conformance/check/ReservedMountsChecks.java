@@ -3,7 +3,7 @@ package dev.isola.conformance.check;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;

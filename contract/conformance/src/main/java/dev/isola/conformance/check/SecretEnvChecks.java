@@ -3,8 +3,8 @@ package dev.isola.conformance.check;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.Secret;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 
 /** Checks that secret variables are variables like others to commands, and to nothing else. */

@@ -1,6 +1,6 @@
 package dev.isola.document.request;
 
-import dev.isola.spi.Requirements;
+import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.Collections;

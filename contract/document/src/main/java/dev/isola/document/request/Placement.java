@@ -1,6 +1,6 @@
 package dev.isola.document.request;
 
-import dev.isola.spi.Requirements;
+import dev.isola.spi.provider.Requirements;
 import java.util.Optional;
 
 /**

@@ -8,7 +8,7 @@ import java.util.Optional;
 
 /**
  * Something a sandbox can do beyond the required. A provider that declares one ({@link
- * dev.isola.spi.ProviderInfo#capabilities()}) returns it from {@link dev.isola.spi.Sandbox#as}, and
+ * dev.isola.spi.provider.ProviderInfo#capabilities()}) returns it from {@link dev.isola.spi.capability.Sandbox#as}, and
  * one that does not, does not: the conformance kit holds both.
  */
 public sealed interface Capability

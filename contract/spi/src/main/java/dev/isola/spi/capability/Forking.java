@@ -1,6 +1,5 @@
 package dev.isola.spi.capability;
 
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 
@@ -18,7 +17,7 @@ public non-sealed interface Forking extends Capability {
     Duration held();
 
     /**
-     * Makes a sandbox, as {@link dev.isola.spi.Provider#create} does. May be called by several
+     * Makes a sandbox, as {@link dev.isola.spi.provider.Provider#create} does. May be called by several
      * threads at once, and when the sandbox that it came from is gone.
      */
     Sandbox create(SandboxSpec spec);

@@ -1,6 +1,6 @@
 /**
- * What a sandbox may be able to do beyond the required: a closed set, each declared by the provider
- * that has it.
+ * A sandbox, and what it may be able to do beyond the required: a closed set, each declared by the
+ * provider that has it.
  */
 @NullMarked
 package dev.isola.spi.capability;

@@ -1,6 +1,6 @@
 package dev.isola.spi.exec;
 
-import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.LimitKind;
 import java.time.Duration;
 import java.util.Set;
 

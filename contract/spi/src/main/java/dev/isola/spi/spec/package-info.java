@@ -1,4 +1,4 @@
-/** What is asked of a sandbox: the spec, its defaults, its validation and its older versions. */
+/** What is asked of a sandbox: the spec, its defaults and its validation. */
 @NullMarked
 package dev.isola.spi.spec;
 

@@ -2,12 +2,12 @@ package dev.isola.link.local;
 
 import dev.isola.link.WrittenFiles;
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.exec.Exit;
+import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
@@ -72,7 +72,7 @@ public interface Booter extends AutoCloseable {
    */
   default void refuse(SandboxSpec spec) {}
 
-  /** See {@link dev.isola.spi.Provider#imageDigest}. */
+  /** See {@link dev.isola.spi.provider.Provider#imageDigest}. */
   default Optional<String> imageDigest(SandboxSpec spec) {
     return Optional.empty();
   }

@@ -2,9 +2,9 @@ package dev.isola.link.local;
 
 import dev.isola.link.local.Booter.Frozen;
 import dev.isola.link.local.SandboxFolders.Known;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

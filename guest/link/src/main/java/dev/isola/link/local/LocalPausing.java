@@ -10,6 +10,7 @@ import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.error.StateTransition;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.util.EnumSet;
@@ -105,7 +106,7 @@ final class LocalPausing {
     if (sandbox.state() == SandboxState.PAUSED) {
       return;
     }
-    sandbox.state().to(SandboxState.PAUSED, id);
+    StateTransition.check(sandbox.state(), SandboxState.PAUSED, id);
     Freezing freezing =
         booter
             .freezing(id)
@@ -138,7 +139,7 @@ final class LocalPausing {
     if (sandbox.state() == SandboxState.STOPPED) {
       return;
     }
-    sandbox.state().to(SandboxState.STOPPED, id);
+    StateTransition.check(sandbox.state(), SandboxState.STOPPED, id);
     Known known = known(id);
     try {
       known.record().withStopped().write(known.folder().record());

@@ -5,7 +5,7 @@ import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Plan;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.Requirement;
+import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.spec.NetworkMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ final class Bubblewrap implements Isolator {
   }
 
   @Override
-  public List<Requirement> requirements() {
+  public List<Prerequisite> requirements() {
     return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces());
   }
 

@@ -2,7 +2,7 @@ package dev.isola.provider.bubblewrap;
 
 import dev.isola.link.local.UserNamespaces;
 import dev.isola.spi.Health;
-import dev.isola.spi.Requirement;
+import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -31,9 +31,9 @@ final class BubblewrapProbe {
 
   private BubblewrapProbe() {}
 
-  static Requirement program() {
+  static Prerequisite program() {
     Answer answer = ask(List.of("bwrap", "--version"));
-    return new Requirement(
+    return new Prerequisite(
         "bwrap",
         true,
         answer.ok(),
@@ -41,9 +41,9 @@ final class BubblewrapProbe {
         answer.ok() ? "" : INSTALL);
   }
 
-  static Requirement namespaces() {
+  static Prerequisite namespaces() {
     Answer answer = ask(TRIAL);
-    return new Requirement(
+    return new Prerequisite(
         "user, pid and network namespaces",
         true,
         answer.ok(),

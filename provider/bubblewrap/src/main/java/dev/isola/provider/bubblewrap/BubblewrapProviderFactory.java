@@ -3,11 +3,11 @@ package dev.isola.provider.bubblewrap;
 import dev.isola.host.launch.IoSettings;
 import dev.isola.host.launch.IsolatedBooter;
 import dev.isola.link.local.LocalProvider;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.ProviderProfile;
 
 /** Makes the {@code bubblewrap} provider. Its settings are {@link IoSettings}. */
 public final class BubblewrapProviderFactory implements ProviderFactory {

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

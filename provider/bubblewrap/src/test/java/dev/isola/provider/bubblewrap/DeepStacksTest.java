@@ -3,9 +3,9 @@ package dev.isola.provider.bubblewrap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Sandbox;
-import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Forking.Origin;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Sandbox;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

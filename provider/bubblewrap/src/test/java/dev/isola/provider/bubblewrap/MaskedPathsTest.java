@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.launch.Containment;
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package dev.isola.provider.bubblewrap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;

@@ -6,7 +6,7 @@ import dev.isola.conformance.Trial;
 import dev.isola.conformance.census.Census;
 import dev.isola.conformance.census.LeakCensus;
 import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
+import dev.isola.spi.provider.Provider;
 import dev.isola.testing.Rounds;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.spi.Hosting;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Requirement;
-import dev.isola.spi.SpecSupport;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
@@ -14,8 +12,10 @@ import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.LimitKind;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -42,10 +42,10 @@ record Description(Flavour flavour, Settings settings, SpecCheck check) {
   ProviderInfo without(Fault why) {
     return of(
         EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT),
-        List.of(new Requirement("container engine", true, false, why.what(), why.remedy())));
+        List.of(new Prerequisite("container engine", true, false, why.what(), why.remedy())));
   }
 
-  private ProviderInfo of(Set<LimitKind> limits, List<Requirement> requirements) {
+  private ProviderInfo of(Set<LimitKind> limits, List<Prerequisite> requirements) {
     return new ProviderInfo(
         flavour.name(),
         flavour.summary(),

@@ -3,10 +3,10 @@ package dev.isola.provider.docker;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.provider.docker.http.EngineAddress;
-import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,9 +2,9 @@ package dev.isola.provider.docker;
 
 import dev.isola.host.program.GvisorRelease;
 import dev.isola.spi.Health;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.Prerequisite;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -105,13 +105,13 @@ record EngineCheck(Flavour flavour, Settings settings) {
     };
   }
 
-  List<Requirement> requirements(Facts facts) {
-    List<Requirement> all = new ArrayList<>();
-    all.add(new Requirement("container engine", true, true, engine(facts), ""));
+  List<Prerequisite> requirements(Facts facts) {
+    List<Prerequisite> all = new ArrayList<>();
+    all.add(new Prerequisite("container engine", true, true, engine(facts), ""));
     if (!wanted().isEmpty()) {
       Optional<String> found = found(facts);
       all.add(
-          new Requirement(
+          new Prerequisite(
               "runtime " + wanted().getFirst(),
               true,
               found.isPresent(),
@@ -119,7 +119,7 @@ record EngineCheck(Flavour flavour, Settings settings) {
               found.isPresent() ? "" : howToGet()));
     }
     all.add(
-        new Requirement(
+        new Prerequisite(
             "user namespaces",
             false,
             facts.remaps(),
@@ -130,7 +130,7 @@ record EngineCheck(Flavour flavour, Settings settings) {
                 ? ""
                 : "turn them on (\"userns-remap\": \"default\" in /etc/docker/daemon.json)"));
     all.add(
-        new Requirement(
+        new Prerequisite(
             "control group namespaces",
             false,
             facts.groupsHidden(),

@@ -9,6 +9,7 @@ import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.error.StateTransition;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
@@ -87,7 +88,7 @@ final class EnginePausing {
     if (sandbox.state() == SandboxState.PAUSED) {
       return;
     }
-    sandbox.state().to(SandboxState.PAUSED, id);
+    StateTransition.check(sandbox.state(), SandboxState.PAUSED, id);
     Container container = container(id);
     sandbox.mark(SandboxState.PAUSED); // first, so that its silence is not taken for its end
     try {
@@ -104,7 +105,7 @@ final class EnginePausing {
     if (sandbox.state() == SandboxState.STOPPED) {
       return;
     }
-    sandbox.state().to(SandboxState.STOPPED, id);
+    StateTransition.check(sandbox.state(), SandboxState.STOPPED, id);
     Container container = container(id);
     // Marked first: one that stops without the mark has ended, and its files would go.
     if (!container.name().endsWith(Labels.STOPPED)) {

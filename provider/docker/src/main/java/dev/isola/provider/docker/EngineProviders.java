@@ -1,8 +1,8 @@
 package dev.isola.provider.docker;
 
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
 import java.nio.file.Path;
 
 /** Puts a provider together. */

@@ -4,7 +4,7 @@ import dev.isola.host.program.Flaw;
 import dev.isola.host.program.KnownFlaws;
 import dev.isola.host.program.Origin;
 import dev.isola.host.program.Version;
-import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.LimitKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -2,7 +2,7 @@ package dev.isola.provider.docker;
 
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.provider.ProviderProfile;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.host.program.GvisorRelease;
 import dev.isola.provider.docker.http.EngineAddress;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.NotFound;
 import java.io.IOException;
 import java.nio.file.Files;

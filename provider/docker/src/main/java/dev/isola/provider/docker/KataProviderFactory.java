@@ -1,10 +1,10 @@
 package dev.isola.provider.docker;
 
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.ProviderProfile;
 
 /** Makes the {@code kata} provider. Its settings are in docs/providers/docker.md. */
 public final class KataProviderFactory implements ProviderFactory {

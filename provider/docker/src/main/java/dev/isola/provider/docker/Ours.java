@@ -1,11 +1,11 @@
 package dev.isola.provider.docker;
 
-import dev.isola.spi.ProviderContext;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.ProviderContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.provider.docker.http.EngineAddress;
-import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.provider.ProviderConfig;
 import java.util.Optional;
 
 /**

@@ -2,8 +2,8 @@ package dev.isola.provider.docker;
 
 import dev.isola.host.launch.EngineSockets;
 import dev.isola.provider.docker.http.EngineAddress;
-import dev.isola.spi.SpecFeature;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;

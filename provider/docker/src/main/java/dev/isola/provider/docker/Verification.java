@@ -2,7 +2,7 @@ package dev.isola.provider.docker;
 
 import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Request;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.Scratch;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.io.IOException;

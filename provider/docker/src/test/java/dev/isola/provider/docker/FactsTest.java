@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

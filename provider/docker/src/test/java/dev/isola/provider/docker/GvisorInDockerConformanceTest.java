@@ -5,7 +5,7 @@ import dev.isola.conformance.Scratch;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.provider.ProviderConfig;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;

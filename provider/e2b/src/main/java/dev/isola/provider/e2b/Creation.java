@@ -2,15 +2,15 @@ package dev.isola.provider.e2b;
 
 import dev.isola.provider.e2b.exec.Shell;
 import dev.isola.provider.e2b.http.Faults;
-import dev.isola.spi.FirstSteps;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Provider;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.FirstSteps;
+import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;

@@ -2,19 +2,19 @@ package dev.isola.provider.e2b;
 
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.ProviderProfile;
-import dev.isola.spi.Requirement;
-import dev.isola.spi.SpecFeature;
-import dev.isola.spi.SpecSupport;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.ProviderProfile;
+import dev.isola.spi.provider.SpecFeature;
+import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -67,9 +67,9 @@ record Description(Settings settings) {
     return wholeMachine() ? EnumSet.of(NetworkMode.BRIDGE) : EnumSet.noneOf(NetworkMode.class);
   }
 
-  private Requirement key() {
+  private Prerequisite key() {
     boolean there = settings.key().isPresent();
-    return new Requirement(
+    return new Prerequisite(
         "a key for E2B",
         true,
         there,

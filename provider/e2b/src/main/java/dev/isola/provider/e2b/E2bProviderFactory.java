@@ -1,10 +1,10 @@
 package dev.isola.provider.e2b;
 
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.ProviderProfile;
 
 /** Makes the {@code e2b} provider. Its settings are in docs/providers/e2b.md. */
 public final class E2bProviderFactory implements ProviderFactory {

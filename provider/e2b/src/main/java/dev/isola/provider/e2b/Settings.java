@@ -1,10 +1,10 @@
 package dev.isola.provider.e2b;
 
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.ProviderConfig;
 import java.net.URI;
 import java.util.List;
 import java.util.Locale;

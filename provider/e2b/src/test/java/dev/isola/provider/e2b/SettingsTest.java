@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.provider.ProviderConfig;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

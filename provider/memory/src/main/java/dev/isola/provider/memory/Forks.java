@@ -1,11 +1,11 @@
 package dev.isola.provider.memory;
 
 import dev.isola.provider.memory.fault.PlantedFault;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.capability.Forking;
-import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting.Picture;
 import dev.isola.spi.capability.Snapshotting.Wanted;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.ByteArrayInputStream;

@@ -11,13 +11,14 @@ import dev.isola.provider.memory.process.MemoryExecution;
 import dev.isola.provider.memory.process.Processes;
 import dev.isola.provider.memory.process.Timers;
 import dev.isola.provider.memory.shell.Executables;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.StateTransition;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.TerminalSize;
@@ -254,7 +255,7 @@ final class MemorySandbox implements Sandbox {
       }
       SandboxState wanted = now ? SandboxState.PAUSED : SandboxState.RUNNING;
       if (state != wanted) {
-        state = state.to(wanted, id());
+        state = StateTransition.check(state, wanted, id());
         processes.freeze(now);
       }
     } finally {

@@ -2,8 +2,8 @@ package dev.isola.provider.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.LeakWatch;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
@@ -11,7 +11,7 @@ import dev.isola.conformance.kit.Kit;
 import dev.isola.provider.memory.fault.Faults;
 import dev.isola.provider.memory.fault.PlantedFault;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -3,8 +3,8 @@ package dev.isola.provider.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.CheckCase;
-import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.conformance.CheckResult;
 import dev.isola.conformance.LeakWatch;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
@@ -12,7 +12,7 @@ import dev.isola.conformance.kit.Kit;
 import dev.isola.provider.memory.fault.Faults;
 import dev.isola.provider.memory.fault.PlantedFault;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;

@@ -3,8 +3,8 @@ package dev.isola.provider.oci;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Plan;
 import dev.isola.spi.Health;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.provider.Prerequisite;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -25,7 +25,7 @@ final class OciIsolator implements Isolator {
   }
 
   @Override
-  public List<Requirement> requirements() {
+  public List<Prerequisite> requirements() {
     return probe.requirements();
   }
 

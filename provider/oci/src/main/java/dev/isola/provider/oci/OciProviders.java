@@ -3,9 +3,9 @@ package dev.isola.provider.oci;
 import dev.isola.host.launch.IoSettings;
 import dev.isola.host.launch.IsolatedBooter;
 import dev.isola.link.local.LocalProvider;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
 
 /** Puts the parts of a provider together. */
 final class OciProviders {

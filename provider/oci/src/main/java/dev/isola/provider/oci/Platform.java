@@ -1,6 +1,6 @@
 package dev.isola.provider.oci;
 
-import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

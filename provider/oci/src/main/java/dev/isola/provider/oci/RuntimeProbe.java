@@ -6,10 +6,10 @@ import dev.isola.host.program.Flaw;
 import dev.isola.host.program.Origin;
 import dev.isola.host.program.Version;
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderConfig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -120,11 +120,11 @@ final class RuntimeProbe {
     return flaws.stream().flatMap(flaw -> flaw.names().stream()).collect(Collectors.joining(", "));
   }
 
-  List<Requirement> requirements() {
-    List<Requirement> all = new ArrayList<>();
+  List<Prerequisite> requirements() {
+    List<Prerequisite> all = new ArrayList<>();
     Optional<Version> version = version();
     all.add(
-        new Requirement(
+        new Prerequisite(
             runtime.program(),
             true,
             version.isPresent(),
@@ -133,7 +133,7 @@ final class RuntimeProbe {
                 .orElse("not found"),
             version.isPresent() ? "" : install()));
     all.add(
-        new Requirement(
+        new Prerequisite(
             "root",
             true,
             Users.areRanges(),

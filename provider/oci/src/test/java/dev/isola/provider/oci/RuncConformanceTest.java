@@ -3,7 +3,7 @@ package dev.isola.provider.oci;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.host.launch.Users;
 import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
+import dev.isola.spi.provider.Provider;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,10 +3,10 @@ package dev.isola.provider.proot;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.program.Version;
 import dev.isola.spi.Health;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderConfig;
 import java.util.Optional;
 
 /**
@@ -45,13 +45,13 @@ record ProotProbe(String name) {
         .toString();
   }
 
-  Requirement requirement() {
+  Prerequisite requirement() {
     return switch (health()) {
-      case Health.Healthy(String detail) -> new Requirement("proot", true, true, detail, "");
+      case Health.Healthy(String detail) -> new Prerequisite("proot", true, true, detail, "");
       case Health.Degraded(String reason, String fix) ->
-          new Requirement("proot", true, true, reason, fix);
+          new Prerequisite("proot", true, true, reason, fix);
       case Health.Unhealthy(String reason, String fix) ->
-          new Requirement("proot", true, false, reason, fix);
+          new Prerequisite("proot", true, false, reason, fix);
     };
   }
 

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

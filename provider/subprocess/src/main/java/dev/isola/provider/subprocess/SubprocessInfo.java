@@ -3,11 +3,7 @@ package dev.isola.provider.subprocess;
 import dev.isola.link.local.UserNamespaces;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.ProviderProfile;
-import dev.isola.spi.Requirement;
-import dev.isola.spi.SpecFeature;
-import dev.isola.spi.SpecSupport;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
@@ -16,8 +12,12 @@ import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.ProviderProfile;
+import dev.isola.spi.provider.SpecFeature;
+import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.Volume;
 import java.time.Duration;
@@ -50,8 +50,8 @@ final class SubprocessInfo {
             Set.of(NetworkMode.HOST),
             namespaces ? Set.of(Volume.Type.BIND) : Set.of(),
             Set.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT));
-    Requirement requirement =
-        new Requirement(
+    Prerequisite requirement =
+        new Prerequisite(
             "pid and mount namespaces",
             false,
             namespaces,

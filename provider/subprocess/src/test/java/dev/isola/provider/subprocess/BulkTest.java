@@ -2,7 +2,7 @@ package dev.isola.provider.subprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.OutputLimit;

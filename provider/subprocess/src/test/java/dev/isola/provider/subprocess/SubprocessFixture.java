@@ -3,11 +3,11 @@ package dev.isola.provider.subprocess;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -45,7 +45,7 @@ abstract class SubprocessFixture {
   final Provider another() {
     return new SubprocessProviderFactory()
         .create(
-            dev.isola.spi.ProviderConfig.EMPTY,
+            dev.isola.spi.provider.ProviderConfig.EMPTY,
             new ProviderContext(new InstanceId(INSTANCE), data, InstantSource.system()));
   }
 

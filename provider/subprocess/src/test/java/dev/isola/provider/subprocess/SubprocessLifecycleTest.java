@@ -12,13 +12,12 @@ import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
-import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Gone;
@@ -30,6 +29,7 @@ import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
+import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
@@ -75,8 +75,8 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     Provider nowhere =
         new SubprocessProviderFactory()
             .create(
-                dev.isola.spi.ProviderConfig.EMPTY,
-                new dev.isola.spi.ProviderContext(
+                dev.isola.spi.provider.ProviderConfig.EMPTY,
+                new dev.isola.spi.provider.ProviderContext(
                     new dev.isola.spi.InstanceId(INSTANCE),
                     data.resolve("missing"),
                     java.time.InstantSource.system()));
@@ -465,8 +465,8 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
     try (Provider far =
         new SubprocessProviderFactory()
             .create(
-                dev.isola.spi.ProviderConfig.EMPTY,
-                new dev.isola.spi.ProviderContext(
+                dev.isola.spi.provider.ProviderConfig.EMPTY,
+                new dev.isola.spi.provider.ProviderContext(
                     new dev.isola.spi.InstanceId(INSTANCE),
                     deep,
                     java.time.InstantSource.system()))) {

@@ -8,7 +8,7 @@ import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.template.Kernel;
 import dev.isola.server.e2b.template.Template;
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

@@ -1,7 +1,7 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.spi.ProviderInfo;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.provider.ProviderInfo;
 
 /**
  * Which envd a sandbox says to have. Clients look at it before they ask for something newer, so it

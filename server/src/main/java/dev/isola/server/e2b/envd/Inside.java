@@ -3,9 +3,10 @@ package dev.isola.server.e2b.envd;
 import dev.isola.server.context.Serving;
 import dev.isola.server.context.Waking;
 import dev.isola.server.route.Exchange;
-import dev.isola.spi.Sandbox;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.file.FileSystem;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -46,7 +47,7 @@ final class Inside {
   }
 
   static SandboxId id(Exchange exchange) {
-    return new SandboxId(exchange.path("id"));
+    return SandboxIds.of(exchange.path("id"));
   }
 
   /** Returns whom a call names, and the sandbox. */

@@ -1,8 +1,8 @@
 package dev.isola.provider.memory.fault;
 
-import dev.isola.spi.ProviderConfig;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.ProviderConfig;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;

@@ -1,5 +1,7 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
+import dev.isola.spi.Bytes;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

@@ -1,4 +1,4 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
 /**
  * Something a provider needs or profits from on this machine.
@@ -8,5 +8,5 @@ package dev.isola.spi;
  * @param detail what was found
  * @param fix what a person does to get it; empty when present
  */
-public record Requirement(
+public record Prerequisite(
     String name, boolean necessary, boolean present, String detail, String fix) {}

@@ -1,5 +1,8 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
+import dev.isola.spi.Cost;
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
 import java.time.Duration;
 
 /**

@@ -1,4 +1,4 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
 import java.util.Map;
 import java.util.Optional;

@@ -1,5 +1,6 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
+import dev.isola.spi.InstanceId;
 import java.nio.file.Path;
 import java.time.InstantSource;
 

@@ -1,4 +1,4 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.function.Predicate;

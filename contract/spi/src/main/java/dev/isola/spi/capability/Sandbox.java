@@ -1,6 +1,7 @@
-package dev.isola.spi;
+package dev.isola.spi.capability;
 
-import dev.isola.spi.capability.Capability;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;

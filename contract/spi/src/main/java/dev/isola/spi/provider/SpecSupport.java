@@ -1,6 +1,6 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
-import dev.isola.spi.spec.LimitKind;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;

@@ -1,7 +1,8 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
+import dev.isola.spi.Isolation;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.spec.LimitKind;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

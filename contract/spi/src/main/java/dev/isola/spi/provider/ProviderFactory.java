@@ -1,8 +1,8 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
 /**
  * Makes a provider. Found by {@link java.util.ServiceLoader}: one line in {@code
- * META-INF/services/dev.isola.spi.ProviderFactory} adds a backend. Must be cheap to load and to ask
+ * META-INF/services/dev.isola.spi.provider.ProviderFactory} adds a backend. Must be cheap to load and to ask
  * for its name.
  */
 public interface ProviderFactory {

@@ -1,4 +1,4 @@
-package dev.isola.spi.spec;
+package dev.isola.spi;
 
 /** The limits a provider may enforce. What it does not declare as enforced, it does not enforce. */
 public enum LimitKind {

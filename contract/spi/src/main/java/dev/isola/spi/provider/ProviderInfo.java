@@ -1,8 +1,10 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.ApiVersion;
-import dev.isola.spi.spec.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +28,7 @@ public record ProviderInfo(
     Isolation isolation,
     Set<Class<? extends Capability>> capabilities,
     SpecSupport support,
-    List<Requirement> requirements,
+    List<Prerequisite> requirements,
     String cleanup,
     Duration startup,
     Hosting hosting) {
@@ -43,7 +45,7 @@ public record ProviderInfo(
       Isolation isolation,
       Set<Class<? extends Capability>> capabilities,
       SpecSupport support,
-      List<Requirement> requirements,
+      List<Prerequisite> requirements,
       String cleanup,
       Duration startup) {
     this(

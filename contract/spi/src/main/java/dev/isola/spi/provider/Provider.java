@@ -1,5 +1,10 @@
-package dev.isola.spi;
+package dev.isola.spi.provider;
 
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Health;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.List;
 import java.util.Optional;
