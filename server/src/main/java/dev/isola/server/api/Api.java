@@ -3,6 +3,7 @@ package dev.isola.server.api;
 import dev.isola.server.access.FileReadGuard;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Route;

@@ -1,7 +1,7 @@
 package dev.isola.server.e2b;
 
-import dev.isola.server.api.Images;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.control.ControlRoutes;
 import dev.isola.server.e2b.control.Described;

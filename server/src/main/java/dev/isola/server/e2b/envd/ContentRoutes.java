@@ -1,9 +1,9 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.api.ByteRange;
-import dev.isola.server.api.FileAnswer;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Face;
+import dev.isola.server.content.ByteRange;
+import dev.isola.server.content.FileAnswer;
 import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;

@@ -1,6 +1,6 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.api.Feeding;
+import dev.isola.server.content.Feeding;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

@@ -1,6 +1,6 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.api.OutputFeed;
+import dev.isola.server.content.OutputFeed;
 import dev.isola.server.e2b.model.E2bError;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.Sandbox;

@@ -1,6 +1,6 @@
 package dev.isola.server.e2b.template;
 
-import dev.isola.server.api.Images;
+import dev.isola.server.context.Images;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

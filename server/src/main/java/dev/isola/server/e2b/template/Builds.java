@@ -3,7 +3,7 @@ package dev.isola.server.e2b.template;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.server.api.Images;
+import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Sandbox;

@@ -1,11 +1,11 @@
 package dev.isola.server.e2b.template;
 
-import dev.isola.server.api.Images;
 import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.envd.EnvdVersion;
 import dev.isola.server.e2b.model.Body;

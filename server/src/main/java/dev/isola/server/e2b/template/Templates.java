@@ -2,7 +2,7 @@ package dev.isola.server.e2b.template;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.server.api.Images;
+import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.model.Marks;
 import dev.isola.snapshot.manifest.Snapshot;

@@ -2,9 +2,9 @@ package dev.isola.server.e2b.volume;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
-import dev.isola.server.api.FileAnswer;
 import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.Face;
+import dev.isola.server.content.FileAnswer;
 import dev.isola.server.e2b.model.Body;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;

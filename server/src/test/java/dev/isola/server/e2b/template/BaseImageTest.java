@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.server.api.Images;
+import dev.isola.server.context.Images;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

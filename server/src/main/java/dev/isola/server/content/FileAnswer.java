@@ -1,4 +1,4 @@
-package dev.isola.server.api;
+package dev.isola.server.content;
 
 import dev.isola.server.route.Exchange;
 import java.io.IOException;

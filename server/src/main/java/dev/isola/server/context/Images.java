@@ -1,4 +1,4 @@
-package dev.isola.server.api;
+package dev.isola.server.context;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
