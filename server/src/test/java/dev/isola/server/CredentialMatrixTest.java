@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.server.auth.Credentials;
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.SandboxToken;
+import dev.isola.server.e2b.model.E2bCredentials;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
 import dev.isola.spi.SandboxId;
@@ -232,7 +232,7 @@ class CredentialMatrixTest {
             .replaceAll("\\{[a-z]+}", "nobody");
     Map<String, String> headers = new LinkedHashMap<>();
     String credential = credentials.getOrDefault(column, "");
-    if (route.face().isEnvd()) {
+    if (isEnvd(route)) {
       path = path.replaceFirst("^/envd/[^/]+", "");
       if (route.template().startsWith("/envd/")) {
         headers.put("E2b-Sandbox-Id", sandbox);
@@ -245,9 +245,9 @@ class CredentialMatrixTest {
           header(route).equals("Authorization") ? "Bearer " + credential : credential);
     }
     byte[] body = new byte[0];
-    String query = lesser || !route.face().isOurs() ? query(route) : "?nosuch=1";
+    String query = lesser || !route.dialect().isNative() ? query(route) : "?nosuch=1";
     boolean json = route.body() instanceof Route.Body.Json && route.scope().isPresent();
-    if (!route.face().isOurs() && !lesser && json) {
+    if (!route.dialect().isNative() && !lesser && json) {
       body = "[]".getBytes(UTF_8); // is refused once the credential was accepted
       headers.put("Content-Type", "application/json");
     }
@@ -258,7 +258,7 @@ class CredentialMatrixTest {
   private static boolean ofSandbox(Route route, String column) {
     return LESSER.contains(column)
         || column.equals("token")
-        || route.face().isOurs()
+        || route.dialect().isNative()
         || route.method().equals("GET");
   }
 
@@ -272,11 +272,15 @@ class CredentialMatrixTest {
         .replaceFirst("\\?$", "");
   }
 
+  private static boolean isEnvd(Route route) {
+    return route.dialect() == E2bDialect.ENVD || route.dialect() == E2bDialect.CONNECT;
+  }
+
   private static String header(Route route) {
     boolean volume = route.template().startsWith("/volumecontent/");
-    return route.face() == Face.E2B && !volume
-        ? Credentials.E2B_HEADER
-        : route.face().isEnvd() ? Credentials.ENVD_HEADER : "Authorization";
+    return route.dialect() == E2bDialect.CONTROL && !volume
+        ? E2bCredentials.KEY_HEADER
+        : isEnvd(route) ? E2bCredentials.ENVD_HEADER : "Authorization";
   }
 
   /** Streams have no end: what is there within a moment is looked at. */

@@ -3,7 +3,7 @@ package dev.isola.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.server.auth.Face;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.route.Route;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -123,7 +123,7 @@ class E2bControlTest {
 
   @Test
   void everyRouteOfTheirsNeedsAKeyThatAllowsIt() throws IOException {
-    List<Route> theirs = house.routes.all().stream().filter(one -> one.face() == Face.E2B).toList();
+    List<Route> theirs = house.routes.all().stream().filter(one -> one.dialect() == E2bDialect.CONTROL).toList();
     assertThat(theirs).hasSizeGreaterThan(30);
     for (Route route : theirs) {
       String path = route.template().replaceAll("\\{[a-z]+}", "nothing");

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.server.auth.Credentials;
+import dev.isola.server.e2b.model.E2bCredentials;
 import dev.isola.spi.SandboxId;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -57,7 +57,7 @@ class EnvdTest {
     headers.put("E2b-Sandbox-Id", id);
     headers.put("E2b-Sandbox-Port", "49983");
     headers.put(
-        "X-Access-Token", house.keys.tokens().steady(new SandboxId(id), Credentials.ENVD).reveal());
+        "X-Access-Token", house.keys.tokens().steady(new SandboxId(id), E2bCredentials.ENVD).reveal());
     return headers;
   }
 

@@ -19,7 +19,7 @@ import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
-import dev.isola.server.e2b.E2b;
+import dev.isola.server.e2b.E2bApi;
 import dev.isola.server.e2b.model.E2bSettings;
 import dev.isola.server.e2b.model.Keep;
 import dev.isola.server.route.Routes;
@@ -150,14 +150,15 @@ final class ServerHouse implements AutoCloseable {
                   new SetupStep("tool", "bwrap", false, "not installed", "apt install bubblewrap"));
             },
             Images.NONE,
-            E2b.routes(
-                serving,
-                keys,
-                new E2bSettings(
-                    factory.name(),
-                    NetworkMode.NONE,
-                    Optional.of(new Keep(new LedgerSettings(ledger), folder.resolve("e2b")))),
-                Images.NONE));
+            List.of(
+                new E2bApi(
+                    serving,
+                    keys,
+                    new E2bSettings(
+                        factory.name(),
+                        NetworkMode.NONE,
+                        Optional.of(new Keep(new LedgerSettings(ledger), folder.resolve("e2b")))),
+                    Images.NONE)));
     server =
         IsolaServer.open(
             new IsolaServer.Address("127.0.0.1", 0, idle),

@@ -6,13 +6,13 @@ import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.access.HostAccessGuard;
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.create.Beginnings;
 import dev.isola.server.e2b.create.Wanted;
 import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.e2b.template.Template;
 import dev.isola.server.e2b.template.Templates;
 import dev.isola.server.route.Exchange;
@@ -95,7 +95,7 @@ public record ControlRoutes(
   }
 
   static Route route(String method, String template, String name, String summary) {
-    Route route = Route.of(method, template, name, summary).needs(Scope.USE).of(Face.E2B);
+    Route route = Route.of(method, template, name, summary).needs(Scope.USE).of(E2bDialect.CONTROL);
     return method.equals("GET") || method.equals("DELETE")
         ? route
         : route.takes(new Route.Body.Json(ANY, false));

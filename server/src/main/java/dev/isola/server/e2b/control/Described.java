@@ -6,11 +6,11 @@ import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.envd.EnvdVersion;
+import dev.isola.server.e2b.model.E2bCredentials;
 import dev.isola.server.e2b.model.Marks;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxState;
@@ -45,11 +45,11 @@ public record Described(Serving serving, ApiKeys keys) {
     json.put("domain", Gate.domain(exchange.header("Host").orElse("localhost")));
     boolean host = !HostAccess.of(SpecText.read(entry.spec(), entry.id()).spec()).isNone();
     Scope needed = host ? Scope.ADMIN : Scope.USE;
-    json.put("envdAccessToken", keys.tokens().steady(entry.id(), Credentials.ENVD).needing(needed));
+    json.put("envdAccessToken", keys.tokens().steady(entry.id(), E2bCredentials.ENVD).needing(needed));
     json.put(
         "trafficAccessToken",
         Marks.of(entry, Marks.TRAFFIC).isPresent()
-            ? keys.tokens().steady(entry.id(), Credentials.TRAFFIC).needing(needed)
+            ? keys.tokens().steady(entry.id(), E2bCredentials.TRAFFIC).needing(needed)
             : null);
   }
 

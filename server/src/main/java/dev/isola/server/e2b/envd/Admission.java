@@ -3,10 +3,9 @@ package dev.isola.server.e2b.envd;
 import dev.isola.engine.api.Page;
 import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Credentials;
 import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.model.E2bCredentials;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -31,21 +30,21 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
 
   /** Refuses who has neither. */
   void check(Exchange exchange, SandboxId sandbox, String operation) {
-    Optional<String> token = exchange.header(Credentials.ENVD_HEADER);
+    Optional<String> token = exchange.header(E2bCredentials.ENVD_HEADER);
     if (token.isPresent()) {
-      if (!keys.tokens().isSteady(sandbox, Credentials.ENVD, token.get())) {
+      if (!keys.tokens().isSteady(sandbox, E2bCredentials.ENVD, token.get())) {
         throw Signature.refused("unauthorized access, please provide a valid access token");
       }
-      exchange.actor(Actor.ENVD_TOKEN);
+      exchange.actor(E2bCredentials.ENVD_ACTOR);
       return;
     }
     Signature signature =
         Signature.of(exchange, operation)
             .orElseThrow(() -> Signature.refused("missing signature query parameter"));
-    if (!signature.isGoodWith(keys.tokens().steady(sandbox, Credentials.ENVD).reveal())) {
+    if (!signature.isGoodWith(keys.tokens().steady(sandbox, E2bCredentials.ENVD).reveal())) {
       throw Signature.refused("invalid signature");
     }
-    exchange.actor(Actor.SIGNED_URL);
+    exchange.actor(E2bCredentials.SIGNED_URL_ACTOR);
     signature.refuseExpired(clock.instant());
   }
 
@@ -64,7 +63,7 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
     try {
       SandboxId found =
           signedBy(signature).orElseThrow(() -> Signature.refused("invalid signature"));
-      exchange.actor(Actor.SIGNED_URL);
+      exchange.actor(E2bCredentials.SIGNED_URL_ACTOR);
       signature.refuseExpired(clock.instant());
       return found;
     } finally {
@@ -77,7 +76,7 @@ record Admission(Serving serving, ApiKeys keys, InstantSource clock, Semaphore s
     for (int pages = 0; pages < MOST_PAGES; pages++) {
       Page page = serving.engine().list(LIVING, cursor, Page.MAX_LIMIT);
       for (SandboxView entry : page.entries()) {
-        if (signature.isGoodWith(keys.tokens().steady(entry.id(), Credentials.ENVD).reveal())) {
+        if (signature.isGoodWith(keys.tokens().steady(entry.id(), E2bCredentials.ENVD).reveal())) {
           return Optional.of(entry.id());
         }
       }

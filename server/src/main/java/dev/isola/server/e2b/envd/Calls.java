@@ -1,7 +1,7 @@
 package dev.isola.server.e2b.envd;
 
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonText;
 import dev.isola.server.route.Route;
@@ -65,6 +65,6 @@ record Calls(String service) {
 
   private Route row(String method, String summary) {
     String template = EnvdRoutes.PREFIX + "{id}/" + service + "/" + method;
-    return Route.of("POST", template, "envd" + method, summary).needs(Scope.USE).of(Face.CONNECT);
+    return Route.of("POST", template, "envd" + method, summary).needs(Scope.USE).acceptsSandboxTokens().of(E2bDialect.CONNECT);
   }
 }

@@ -1,10 +1,10 @@
 package dev.isola.server.e2b.envd;
 
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Face;
 import dev.isola.server.content.ByteRange;
 import dev.isola.server.content.FileAnswer;
 import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
@@ -56,14 +56,14 @@ record ContentRoutes(Admission admission, Inside inside) {
   private static Route reading(String template, String name) {
     return Route.of("GET", template, name, "Reads a file, or a range of it.")
         .open()
-        .of(Face.ENVD)
+        .of(E2bDialect.ENVD)
         .answers(Answer.of(BYTES, "the content; 206 for a range"));
   }
 
   private static Route writing(String template, String name) {
     return Route.of("POST", template, name, "Writes a file, or the files of a form.")
         .open()
-        .of(Face.ENVD)
+        .of(E2bDialect.ENVD)
         .takes(new Body.Stream(BYTES))
         .answers(Answer.of("application/json", "what was written"));
   }

@@ -3,10 +3,10 @@ package dev.isola.server.e2b.envd;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Credentials;
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.model.E2bCredentials;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Answer;
@@ -44,7 +44,8 @@ record FactRoutes(Serving serving, ApiKeys keys, Inside inside) {
   private static Route row(String path, String name, String summary) {
     return Route.of("GET", EnvdRoutes.PREFIX + "{id}/" + path, "envd" + name, summary)
         .needs(Scope.USE)
-        .of(Face.ENVD);
+        .acceptsSandboxTokens()
+        .of(E2bDialect.ENVD);
   }
 
   /**
@@ -55,8 +56,8 @@ record FactRoutes(Serving serving, ApiKeys keys, Inside inside) {
     SandboxId id = Inside.id(exchange);
     boolean known =
         exchange
-            .header(Credentials.ENVD_HEADER)
-            .filter(token -> keys.tokens().isSteady(id, Credentials.ENVD, token))
+            .header(E2bCredentials.ENVD_HEADER)
+            .filter(token -> keys.tokens().isSteady(id, E2bCredentials.ENVD, token))
             .isPresent();
     if (known) {
       inside.sandbox(exchange);

@@ -1,14 +1,14 @@
 package dev.isola.server.e2b.template;
 
-import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.envd.EnvdVersion;
 import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.model.E2bCredentials;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.e2b.model.E2bSettings;
 import dev.isola.server.e2b.model.Keep;
 import dev.isola.server.route.Exchange;
@@ -75,7 +75,7 @@ public final class TemplateRoutes {
                 "e2bPutUpload",
                 "Takes the files of a COPY.")
             .open()
-            .of(Face.E2B)
+            .of(E2bDialect.CONTROL)
             .takes(new Route.Body.Stream("application/octet-stream"))
             .by(this::put),
         route("POST", "/v2/templates/{template}/builds/{build}", "e2bBuild", "Builds a template.")
@@ -104,7 +104,7 @@ public final class TemplateRoutes {
   }
 
   private static Route route(String method, String template, String name, String summary) {
-    Route route = Route.of(method, template, name, summary).needs(Scope.ADMIN).of(Face.E2B);
+    Route route = Route.of(method, template, name, summary).needs(Scope.ADMIN).of(E2bDialect.CONTROL);
     return method.equals("POST") ? route.takes(new Route.Body.Json(ANY, false)) : route;
   }
 
@@ -195,7 +195,7 @@ public final class TemplateRoutes {
       throw Fault.of(ErrorCode.UNAUTHENTICATED, "this is no place for uploads", "ask for one")
           .exception();
     }
-    exchange.actor(Actor.UPLOAD_URL);
+    exchange.actor(E2bCredentials.UPLOAD_URL_ACTOR);
     uploads.put(hash, exchange.content());
     exchange.json(200, Map.of());
   }

@@ -2,10 +2,10 @@ package dev.isola.server.e2b.volume;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
-import dev.isola.server.auth.Actor;
-import dev.isola.server.auth.Face;
 import dev.isola.server.content.FileAnswer;
 import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.model.E2bCredentials;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -74,7 +74,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
   private static Route row(String method, String what, String name, String summary) {
     return Route.of(method, PREFIX + what, name, summary)
         .open()
-        .of(Face.E2B)
+        .of(E2bDialect.CONTROL)
         .takes(Parameter.query("path", new Shape.Text(4096, ""), "where in the volume"));
   }
 
@@ -114,7 +114,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
                             "this is not the token of a volume",
                             "ask for the volume with a key; the answer has its token")
                         .exception());
-    exchange.actor(Actor.VOLUME_TOKEN);
+    exchange.actor(E2bCredentials.VOLUME_ACTOR);
     return volume;
   }
 

@@ -1,12 +1,12 @@
 package dev.isola.server.e2b.volume;
 
 import dev.isola.engine.api.Settings;
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.create.Beginnings;
 import dev.isola.server.e2b.create.Wanted;
 import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.model.E2bDialect;
 import dev.isola.server.e2b.template.Templates;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
@@ -67,7 +67,7 @@ public final class VolumeRoutes {
   }
 
   private static Route route(String method, String template, String name, String summary) {
-    Route route = Route.of(method, template, name, summary).needs(Scope.USE).of(Face.E2B);
+    Route route = Route.of(method, template, name, summary).needs(Scope.USE).of(E2bDialect.CONTROL);
     return method.equals("POST") ? route.takes(new Route.Body.Json(ANY, false)) : route;
   }
 
