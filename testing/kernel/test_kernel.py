@@ -15,7 +15,7 @@ import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KERNEL = os.path.join(ROOT, "server/src/main/resources/dev/isola/server/e2b/template/kernel.py")
+KERNEL = os.path.join(ROOT, "compat/e2b/src/main/resources/dev/isola/compat/e2b/template/kernel.py")
 PYTHON = os.environ.get("KERNEL_PYTHON", sys.executable)
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

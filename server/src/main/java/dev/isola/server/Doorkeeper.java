@@ -2,12 +2,12 @@ package dev.isola.server;
 
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.server.route.Route;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.eclipse.jetty.server.Request;
@@ -21,12 +21,17 @@ record Doorkeeper(ApiKeys keys, Turnstile turnstile) {
       return Optional.empty();
     }
     Scope needed = route.scope().get();
-    Credentials shown = Credentials.of(route.face(), header -> Visit.values(request, header));
+    List<String> shown = route.dialect().secrets(header -> Visit.values(request, header));
     String remote = Request.getRemoteAddr(request);
     if (!shown.isEmpty()) {
       turnstile.address(remote);
     }
-    Optional<ApiKey> key = shown.key(keys, Optional.ofNullable(path.get("id")), route.face());
+    Optional<ApiKey> key =
+        shown.size() == 1
+            ? route
+                .dialect()
+                .key(shown.getFirst(), Optional.ofNullable(path.get("id")), keys)
+            : Optional.empty();
     if (key.isEmpty()) {
       if (!shown.isEmpty()) {
         turnstile.failed(remote);
@@ -38,7 +43,7 @@ record Doorkeeper(ApiKeys keys, Turnstile turnstile) {
           .exception();
     }
     visit.key = key.get().name();
-    if (key.get().isToken() && !route.face().isEnvd() && !route.sandboxTokens()) {
+    if (key.get().isToken() && !route.sandboxTokens()) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
               "the token of a sandbox works within that sandbox only, and this reaches beyond it",

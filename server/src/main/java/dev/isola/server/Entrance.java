@@ -4,13 +4,11 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.trace.Traces;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Credentials;
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Gate;
-import dev.isola.server.e2b.envd.EnvdRoutes;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.server.preview.PreviewAccess;
 import dev.isola.server.preview.Previews;
+import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.JsonText;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
@@ -28,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
@@ -40,11 +39,6 @@ import org.eclipse.jetty.util.Callback;
  * and the body, and only then whoever does the work. Whatever is thrown leaves as a problem.
  */
 final class Entrance extends Handler.Abstract {
-  /** By these E2B's clients name a sandbox and a port of it when the host does not. */
-  private static final String ID_HEADER = "E2b-Sandbox-Id";
-
-  private static final String PORT_HEADER = "E2b-Sandbox-Port";
-
   private final Routes routes;
   private final Gate gate;
   private final Supplier<String> ids;
@@ -144,31 +138,25 @@ final class Entrance extends Handler.Abstract {
 
   private void serve(Request request, Response response, Visit visit, Handover handover)
       throws Exception {
-    visit.face = request.getHeaders().contains(Credentials.E2B_HEADER) ? Face.E2B : Face.NATIVE;
     String sent = request.getHttpURI().getPath();
     List<String> hosts = Visit.values(request, "Host");
-    Optional<Gate.PreviewHost> addressed =
-        gate.preview(hosts)
-            .or(() -> gate.named(hosts, header(request, ID_HEADER), header(request, PORT_HEADER)));
-    boolean envd = addressed.filter(Gate.PreviewHost::isEnvd).isPresent();
-    if (addressed.isPresent() && request.getHeaders().contains(ID_HEADER)) {
-      visit.face = Face.ENVD;
-    }
-    if (!envd && preview(request, response, sent, addressed, visit, handover)) {
+    Optional<Gate.PreviewHost> target = gate.preview(hosts).or(() -> named(request, hosts));
+    extended(one -> one.dialect(header -> Visit.values(request, header), target))
+        .ifPresent(dialect -> visit.dialect = dialect);
+    Optional<String> instead =
+        target.flatMap(port -> extended(one -> one.path(port, sent)));
+    if (instead.isEmpty() && preview(request, response, sent, target, visit, handover)) {
       return;
     }
-    String path = sent;
-    if (envd) {
-      visit.face = Face.ENVD;
-      path = EnvdRoutes.PREFIX + addressed.get().sandbox() + sent;
-      addressed.get().check(Visit.values(request, "Origin"));
+    if (instead.isPresent()) {
+      target.get().check(Visit.values(request, "Origin"));
     } else {
       gate.check(hosts, Visit.values(request, "Origin"));
     }
-    String known = path;
-    Routes.Match match = routes.find(request.getMethod(), known).orElseThrow(() -> noRoute(known));
+    String path = instead.orElse(sent);
+    Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
     Route route = match.route();
-    visit.face = route.face();
+    visit.dialect = route.dialect();
     visit.route = route.template();
     visit.action = route.name();
     visit.sandbox =
@@ -182,6 +170,17 @@ final class Entrance extends Handler.Abstract {
       }
     }
     work(request, response, visit, match, key, handover);
+  }
+
+  /** Returns what the first extension that has something to say says. */
+  private <T> Optional<T> extended(Function<ApiExtension, Optional<T>> asking) {
+    return routes.extensions().stream().flatMap(one -> asking.apply(one).stream()).findFirst();
+  }
+
+  /** Returns the port of a sandbox that headers name. */
+  private Optional<Gate.PreviewHost> named(Request request, List<String> hosts) {
+    return extended(one -> one.port(header -> Visit.values(request, header)))
+        .flatMap(port -> gate.named(hosts, port.sandbox(), port.port()));
   }
 
   private void work(
@@ -329,10 +328,6 @@ final class Entrance extends Handler.Abstract {
               "send Content-Type: application/json")
           .exception();
     }
-  }
-
-  private static Optional<String> header(Request request, String name) {
-    return Optional.ofNullable(request.getHeaders().get(name));
   }
 
   private static Map<String, String> headers(Request request, Route route) {

@@ -4,6 +4,7 @@ import dev.isola.engine.api.Log;
 import dev.isola.server.error.ErrorStatus;
 import dev.isola.server.error.Problem;
 import dev.isola.server.limit.Turnstile;
+import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.JsonText;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
@@ -52,8 +53,8 @@ record Failures(Log log) {
                   "the body was cut off",
                   "send all of it, at least a little every 30 s")
               : Problem.fault(thrown);
-      Voice problem = Voice.of(visit.face, fault, visit.id, visit.sandbox);
-      visit.code = Optional.of(problem.code());
+      ApiDialect.ErrorAnswer problem = visit.dialect.error(fault, visit.id, visit.sandbox);
+      visit.code = Optional.of(fault.code().name());
       if (thrown instanceof SandboxException known
           && known.fault().context().containsKey(Turnstile.RETRY_AFTER)) {
         response

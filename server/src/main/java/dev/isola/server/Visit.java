@@ -1,6 +1,7 @@
 package dev.isola.server;
 
-import dev.isola.server.auth.Face;
+import dev.isola.server.route.ApiDialect;
+import dev.isola.server.route.NativeDialect;
 import java.util.List;
 import java.util.Optional;
 import org.eclipse.jetty.http.HttpField;
@@ -17,7 +18,7 @@ final class Visit {
   String key = NOBODY;
   Optional<String> code = Optional.empty();
   Optional<String> sandbox = Optional.empty();
-  Face face = Face.NATIVE;
+  ApiDialect dialect = new NativeDialect();
 
   /** Whether the answer carries a token. */
   boolean token;

@@ -20,30 +20,30 @@ import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A client on plain sockets, because it has to send what a well-behaved one refuses to. */
-record Client(int port, String key) {
+public record Client(int port, String key) {
   private static final JsonMapper JSON = new JsonMapper();
 
   /** An answer. */
-  record Answer(int status, Map<String, String> headers, Bytes content) {
-    byte[] body() {
+  public record Answer(int status, Map<String, String> headers, Bytes content) {
+    public byte[] body() {
       return content.toArray();
     }
 
-    String text() {
+    public String text() {
       return content.utf8();
     }
 
-    Map<String, Object> json() {
+    public Map<String, Object> json() {
       return JSON.readValue(body(), new TypeReference<Map<String, Object>>() {});
     }
 
     /** Returns a text of the JSON. */
-    String field(String name) {
+    public String field(String name) {
       return String.valueOf(json().get(name));
     }
 
     /** Returns a list of objects of the JSON. */
-    List<Map<?, ?>> list(String name) {
+    public List<Map<?, ?>> list(String name) {
       List<Map<?, ?>> list = new ArrayList<>();
       if (json().get(name) instanceof List<?> found) {
         found.forEach(one -> list.add((Map<?, ?>) one));
@@ -51,13 +51,13 @@ record Client(int port, String key) {
       return list;
     }
 
-    String type() {
+    public String type() {
       return headers.getOrDefault("content-type", "");
     }
   }
 
   /** An answer whose head is there and whose body is still coming. */
-  record Open(Socket socket, int status, Map<String, String> headers, InputStream body)
+  public record Open(Socket socket, int status, Map<String, String> headers, InputStream body)
       implements AutoCloseable {
     @Override
     public void close() throws IOException {
@@ -65,23 +65,23 @@ record Client(int port, String key) {
     }
   }
 
-  Answer get(String path) throws IOException {
+  public Answer get(String path) throws IOException {
     return send("GET", path, Map.of(), new byte[0]);
   }
 
-  Answer delete(String path) throws IOException {
+  public Answer delete(String path) throws IOException {
     return send("DELETE", path, Map.of(), new byte[0]);
   }
 
-  Answer post(String path, String json) throws IOException {
+  public Answer post(String path, String json) throws IOException {
     return send("POST", path, Map.of("Content-Type", "application/json"), json.getBytes(UTF_8));
   }
 
-  Answer put(String path, byte[] body) throws IOException {
+  public Answer put(String path, byte[] body) throws IOException {
     return send("PUT", path, Map.of(), body);
   }
 
-  Answer send(String method, String path, Map<String, String> headers, byte[] body)
+  public Answer send(String method, String path, Map<String, String> headers, byte[] body)
       throws IOException {
     try (Open open = open(method, path, headers, body)) {
       return new Answer(open.status(), open.headers(), Bytes.of(open.body().readAllBytes()));
@@ -89,7 +89,7 @@ record Client(int port, String key) {
   }
 
   /** Sends a request and reads the head of its answer. Headers replace the usual ones. */
-  Open open(String method, String path, Map<String, String> headers, byte[] body)
+  public Open open(String method, String path, Map<String, String> headers, byte[] body)
       throws IOException {
     Map<String, String> all = new LinkedHashMap<>();
     all.put("Host", "127.0.0.1:" + port);
@@ -109,7 +109,7 @@ record Client(int port, String key) {
     return raw(request.toByteArray());
   }
 
-  Open raw(byte[] request) throws IOException {
+  public Open raw(byte[] request) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setSoTimeout(30_000);
     try {
@@ -120,7 +120,7 @@ record Client(int port, String key) {
     return read(socket);
   }
 
-  static Open read(Socket socket) throws IOException {
+  public static Open read(Socket socket) throws IOException {
     InputStream in = new BufferedInputStream(socket.getInputStream());
     String line = line(in);
     Map<String, String> headers = new LinkedHashMap<>();

@@ -111,24 +111,6 @@ class HostAccessTest {
     }
   }
 
-  @Test
-  void noTokenOfASandboxOnTheHostsNetworkIsAnsweredToALesserKey() throws IOException {
-    try (ServerHouse house = house(allowed())) {
-      String id = house.client().post("/api/v1/sandboxes", HOST).field("id");
-      Map<String, String> use = Map.of("X-API-KEY", house.use);
-      Client client = house.client("");
-      assertThat(client.send("GET", "/sandboxes/" + id, use, new byte[0]).text())
-          .contains(id)
-          .doesNotContain("envdAccessToken");
-      assertThat(client.send("POST", "/sandboxes/" + id + "/connect", use, new byte[0]).status())
-          .isEqualTo(403);
-      Map<String, String> admin = Map.of("X-API-KEY", house.admin);
-      assertThat(client.send("GET", "/sandboxes/" + id, admin, new byte[0]).text())
-          .contains("envdAccessToken");
-      house.client().delete("/api/v1/sandboxes/" + id + "?force=true");
-    }
-  }
-
   private static String token(String scope) {
     return "{\"scope\":\"" + scope + "\",\"ttlSeconds\":60}";
   }

@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.Settings;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
@@ -13,17 +14,17 @@ import dev.isola.engine.registry.Registry;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.provider.memory.MemoryProviderFactory;
 import dev.isola.server.api.Api;
-import dev.isola.server.api.Images;
 import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
-import dev.isola.server.e2b.E2b;
-import dev.isola.server.e2b.model.E2bSettings;
-import dev.isola.server.e2b.model.Keep;
+import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.spec.NetworkMode;
@@ -45,41 +46,41 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /** A server on a free port, with a real engine on SQLite and the memory provider. */
-final class ServerHouse implements AutoCloseable {
+public final class ServerHouse implements AutoCloseable {
   private static final InstanceId INSTANCE = new InstanceId("house");
 
   /** What is older was left by tests that were killed. */
   private static final Duration LONGEST_TEST = Duration.ofHours(2);
 
-  final Log log;
-  final Ledger ledger;
-  final Registry registry;
-  final HealthMonitor health;
-  final Engine engine;
-  final ApiKeys keys;
-  final Routes routes;
-  final Serving serving = new Serving();
-  final IsolaServer server;
-  final AtomicInteger looked = new AtomicInteger();
-  final List<AccessLog.Line> requests = new CopyOnWriteArrayList<>();
-  final List<String> warnings = new CopyOnWriteArrayList<>();
-  final String admin;
-  final String use;
-  final String read;
+  public final Log log;
+  public final Ledger ledger;
+  public final Registry registry;
+  public final HealthMonitor health;
+  public final Engine engine;
+  public final ApiKeys keys;
+  public final Routes routes;
+  public final Serving serving = new Serving();
+  public final IsolaServer server;
+  public final AtomicInteger looked = new AtomicInteger();
+  public final List<AccessLog.Line> requests = new CopyOnWriteArrayList<>();
+  public final List<String> warnings = new CopyOnWriteArrayList<>();
+  public final String admin;
+  public final String use;
+  public final String read;
 
-  ServerHouse(Path folder) {
+  public ServerHouse(Path folder) {
     this(folder, Duration.ofSeconds(30));
   }
 
-  ServerHouse(Path folder, Duration idle) {
+  public ServerHouse(Path folder, Duration idle) {
     this(folder, idle, new MemoryProviderFactory());
   }
 
-  ServerHouse(Path folder, Duration idle, ProviderFactory factory) {
+  public ServerHouse(Path folder, Duration idle, ProviderFactory factory) {
     this(folder, idle, factory, serving -> Options.NONE, Map.of());
   }
 
-  ServerHouse(
+  public ServerHouse(
       Path folder,
       Duration idle,
       Function<Serving, Options> options,
@@ -90,12 +91,30 @@ final class ServerHouse implements AutoCloseable {
   /**
    * @param settings of the engine, besides the usual
    */
-  ServerHouse(
+  public ServerHouse(
       Path folder,
       Duration idle,
       ProviderFactory factory,
       Function<Serving, Options> options,
       Map<String, String> settings) {
+    this(folder, idle, factory, options, settings, (serving, keys, stored) -> List.of());
+  }
+
+  /** Makes the APIs that a house answers besides the native one. */
+  public interface Extending {
+    List<ApiExtension> extensions(Serving serving, ApiKeys keys, Settings stored);
+  }
+
+  /**
+   * @param settings of the engine, besides the usual
+   */
+  public ServerHouse(
+      Path folder,
+      Duration idle,
+      ProviderFactory factory,
+      Function<Serving, Options> options,
+      Map<String, String> settings,
+      Extending extending) {
     log =
         new Log() {
           @Override
@@ -150,14 +169,7 @@ final class ServerHouse implements AutoCloseable {
                   new SetupStep("tool", "bwrap", false, "not installed", "apt install bubblewrap"));
             },
             Images.NONE,
-            E2b.routes(
-                serving,
-                keys,
-                new E2bSettings(
-                    factory.name(),
-                    NetworkMode.NONE,
-                    Optional.of(new Keep(new LedgerSettings(ledger), folder.resolve("e2b")))),
-                Images.NONE));
+            extending.extensions(serving, keys, new LedgerSettings(ledger)));
     server =
         IsolaServer.open(
             new IsolaServer.Address("127.0.0.1", 0, idle),
@@ -184,11 +196,11 @@ final class ServerHouse implements AutoCloseable {
     return keys.make(name, scope).secret();
   }
 
-  Client client() {
+  public Client client() {
     return new Client(server.port(), admin);
   }
 
-  Client client(String key) {
+  public Client client(String key) {
     return new Client(server.port(), key);
   }
 

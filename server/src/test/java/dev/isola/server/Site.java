@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A web site of few words: it reads a head, keeps it, and does as it is told with the rest. */
-final class Site implements AutoCloseable {
+public final class Site implements AutoCloseable {
   /** What is done with a connection once its head is read. */
-  interface Conduct {
+  public interface Conduct {
     void serve(String head, InputStream in, OutputStream out) throws Exception;
   }
 
@@ -24,29 +24,29 @@ final class Site implements AutoCloseable {
   private final List<String> heads = new CopyOnWriteArrayList<>();
   private volatile Conduct conduct = (head, in, out) -> {};
 
-  Site() throws IOException {
+  public Site() throws IOException {
     server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     Thread.ofVirtual().start(this::accept);
   }
 
-  int port() {
+  public int port() {
     return server.getLocalPort();
   }
 
   /** Returns the heads of all requests so far. */
-  List<String> heads() {
+  public List<String> heads() {
     return heads;
   }
 
-  String lastHead() {
+  public String lastHead() {
     return heads.getLast();
   }
 
-  void answers(String text) {
+  public void answers(String text) {
     does((head, in, out) -> out.write(text.getBytes(ISO_8859_1)));
   }
 
-  void does(Conduct next) {
+  public void does(Conduct next) {
     heads.clear();
     conduct = next;
   }

@@ -5,7 +5,7 @@ import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageSource;
 import dev.isola.host.image.ImageStore;
 import dev.isola.host.image.Limits;
-import dev.isola.server.api.Images;
+import dev.isola.server.context.Images;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Optional;

@@ -4,6 +4,9 @@ import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ErrorReport;
 import dev.isola.app.cli.Host;
 import dev.isola.app.cli.VersionCommand;
+import dev.isola.compat.e2b.E2bApi;
+import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.compat.e2b.model.Keep;
 import dev.isola.engine.Engine;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
@@ -13,15 +16,16 @@ import dev.isola.engine.registry.Registry;
 import dev.isola.host.image.ImageStore;
 import dev.isola.server.IsolaServer;
 import dev.isola.server.api.Api;
-import dev.isola.server.api.Images;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.auth.MachineNames;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.e2b.E2b;
 import dev.isola.server.e2b.model.E2bSettings;
 import dev.isola.server.e2b.model.Keep;
+import dev.isola.spi.ProviderContext;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.store.Ledger;
@@ -32,6 +36,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -86,15 +91,16 @@ public final class RunningServer implements AutoCloseable {
                 VersionCommand.version(),
                 () -> SetupSteps.here(host, data),
                 images,
-                E2b.routes(
-                    serving,
-                    keys,
-                    new E2bSettings(
-                        config.get(Keys.PROVIDER),
-                        config.get(Keys.E2B_NETWORK),
-                        Optional.of(
-                            new Keep(new LedgerSettings(ledger), data.path().resolve("e2b")))),
-                    images)),
+                List.of(
+                    new E2bApi(
+                        serving,
+                        keys,
+                        new E2bSettings(
+                            config.get(Keys.PROVIDER),
+                            config.get(Keys.E2B_NETWORK),
+                            Optional.of(
+                                new Keep(new LedgerSettings(ledger), data.path().resolve("e2b")))),
+                        images))),
             new Gate(config.get(Keys.SERVER_DOMAINS), names),
             keys,
             log,

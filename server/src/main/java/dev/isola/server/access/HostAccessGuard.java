@@ -41,7 +41,7 @@ public final class HostAccessGuard {
   public Route around(Route route) {
     boolean works = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
     boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
-    boolean named = route.template().contains("{id}") && !route.face().isEnvd();
+    boolean named = route.template().contains("{id}") && route.scope().isPresent();
     if (!named || !(works || files) || route.body() instanceof Route.Body.Foreign) {
       return route;
     }

@@ -3,8 +3,11 @@ package dev.isola.server.api;
 import dev.isola.server.access.FileReadGuard;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.PortCredentials;
+import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
 import java.util.List;
@@ -31,7 +34,7 @@ public final class Api {
    * @param version of this Isola
    * @param machine looks at what this machine has and lacks, besides providers
    * @param images what sandboxes start from
-   * @param compatible routes of another API, under the same guards as our own
+   * @param extensions other APIs, whose routes are under the same guards as our own
    */
   public static Routes routes(
       Serving serving,
@@ -40,7 +43,11 @@ public final class Api {
       String version,
       Supplier<List<SetupStep>> machine,
       Images images,
-      List<Route> compatible) {
+      List<ApiExtension> extensions) {
+    PortCredentials others =
+        extensions.stream()
+            .map(ApiExtension::portCredentials)
+            .reduce(PortCredentials.NONE, PortCredentials::and);
     ByteBudget budget = ByteBudget.ofThisProcess();
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
@@ -56,7 +63,7 @@ public final class Api {
                 new TreeRoutes(serving).routes(),
                 new WatchRoutes(serving).routes(),
                 new TokenRoutes(serving, keys).routes(),
-                new PortRoutes(serving, keys).routes(),
+                new PortRoutes(serving, keys, others).routes(),
                 new SnapshotRoutes(serving).routes(),
                 new EventRoutes(serving).routes(),
                 new ProviderRoutes(serving).routes(),
@@ -65,11 +72,13 @@ public final class Api {
             .flatMap(List::stream)
             .toList();
     table.set(all);
+    Stream<Route> more = extensions.stream().flatMap(one -> one.routes().stream());
     HostAccessGuard guard = new HostAccessGuard(serving);
     return new Routes(
-        Stream.concat(all.stream(), compatible.stream())
+        Stream.concat(all.stream(), more)
             .map(guard::around)
             .map(FileReadGuard::around)
-            .toList());
+            .toList(),
+        extensions);
   }
 }

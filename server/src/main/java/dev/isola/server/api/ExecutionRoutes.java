@@ -1,6 +1,8 @@
 package dev.isola.server.api;
 
 import dev.isola.server.auth.Scope;
+import dev.isola.server.content.Feeding;
+import dev.isola.server.content.OutputFeed;
 import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;

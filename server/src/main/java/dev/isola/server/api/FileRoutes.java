@@ -3,6 +3,8 @@ package dev.isola.server.api;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.server.auth.Scope;
+import dev.isola.server.content.ByteRange;
+import dev.isola.server.content.FileAnswer;
 import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonText;

@@ -1,6 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Images;
 import dev.isola.server.error.Problem;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;

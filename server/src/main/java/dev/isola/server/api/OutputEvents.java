@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.content.OutputFeed;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.SandboxException;

@@ -4,6 +4,7 @@ import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Serving;
@@ -40,8 +41,8 @@ record PortRoutes(Serving serving, ApiKeys keys, Previews previews) {
           Field.needed("port", NUMBER, "of the sandbox's own loopback"),
           Field.needed("public", Shapes.FLAG, "whether anybody may see it"));
 
-  PortRoutes(Serving serving, ApiKeys keys) {
-    this(serving, keys, new Previews(serving, keys));
+  PortRoutes(Serving serving, ApiKeys keys, PortCredentials others) {
+    this(serving, keys, new Previews(serving, keys, others));
   }
 
   List<Route> routes() {

@@ -7,11 +7,6 @@ package dev.isola.server.auth;
 public final class Actor {
   public static final String SANDBOX_TOKEN = "(sandbox token)";
   public static final String PREVIEW_TOKEN = "(preview token)";
-  public static final String TRAFFIC_TOKEN = "(traffic token)";
-  public static final String ENVD_TOKEN = "(envd token)";
-  public static final String SIGNED_URL = "(signed URL)";
-  public static final String VOLUME_TOKEN = "(volume token)";
-  public static final String UPLOAD_URL = "(upload URL)";
 
   /** A client without a credential, at a port that is open to everybody. */
   public static final String PUBLIC = "(public)";

@@ -6,7 +6,7 @@ import java.util.Optional;
 /**
  * What is known of a key. The key itself is known to nobody here.
  *
- * @param hash SHA-256 of the key, in hexadecimal digits
+ * @param hash SHA-256 of the key, in hexadecimal digits; empty for the token of a sandbox
  * @param lastUsedAt to the minute
  */
 public record ApiKey(
@@ -14,6 +14,15 @@ public record ApiKey(
 
   /** Tells whether this is a token of one sandbox, which may not open what outlives it. */
   public boolean isToken() {
-    return name.equals(Actor.SANDBOX_TOKEN) || name.equals(Actor.ENVD_TOKEN);
+    return hash.isEmpty();
+  }
+
+  /**
+   * Returns what the token of a sandbox counts as.
+   *
+   * @param actor the name of its bearer in the logs, which no key can have
+   */
+  public static ApiKey token(String actor) {
+    return new ApiKey(actor, Scope.USE, "", Instant.EPOCH, Optional.empty());
   }
 }

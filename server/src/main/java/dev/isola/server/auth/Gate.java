@@ -21,9 +21,6 @@ public final class Gate {
 
   private static final Pattern PREVIEW = Pattern.compile("([0-9]{1,5})-([a-z0-9]{1,32})\\.(.+)");
 
-  /** The port by which E2B's clients mean files and processes and no port at all. */
-  public static final int ENVD_PORT = 49_983;
-
   private final Set<String> names = new HashSet<>(LOOPBACK);
   private final Set<String> domains = new HashSet<>(Set.of("localhost"));
   private final MachineNames machine;
@@ -43,7 +40,7 @@ public final class Gate {
     this.machine = machine;
     domains.forEach(domain -> this.domains.add(domain.toLowerCase(Locale.ROOT)));
     for (String domain : this.domains) {
-      names.addAll(List.of(domain, "api." + domain, "sandbox." + domain)); // as E2B's clients say
+      names.addAll(List.of(domain, "api." + domain, "sandbox." + domain));
     }
   }
 
@@ -104,11 +101,6 @@ public final class Gate {
    * @param host with the port of this server, where it was sent
    */
   public record PreviewHost(String host, int port, String sandbox) {
-    /** Tells whether the sandbox's own files and processes are meant. */
-    public boolean isEnvd() {
-      return port == ENVD_PORT;
-    }
-
     /** Refuses pages of another origin. */
     public void check(List<String> origins) {
       if (isForeign(origins)) {
@@ -123,20 +115,16 @@ public final class Gate {
   }
 
   /**
-   * Reads what headers of E2B's clients name: a sandbox, and a port of it.
-   *
-   * @param port empty for that of the files and processes
+   * Reads a port of a sandbox that a client named otherwise than by the host; empty when it was not
+   * sent to us, or names none.
    */
-  public Optional<PreviewHost> named(
-      List<String> hosts, Optional<String> sandbox, Optional<String> port) {
+  public Optional<PreviewHost> named(List<String> hosts, String sandbox, String port) {
     boolean ours = hosts.size() == 1 && name(hosts.getFirst()).filter(this::isOurs).isPresent();
-    String number = port.orElse(Integer.toString(ENVD_PORT));
-    return sandbox
-        .filter(id -> ours && id.matches("[a-z0-9]{1,32}") && number.matches("[0-9]{1,5}"))
-        .map(
-            id ->
-                new PreviewHost(
-                    hosts.getFirst().toLowerCase(Locale.ROOT), Integer.parseInt(number), id));
+    return ours && sandbox.matches("[a-z0-9]{1,32}") && port.matches("[0-9]{1,5}")
+        ? Optional.of(
+            new PreviewHost(
+                hosts.getFirst().toLowerCase(Locale.ROOT), Integer.parseInt(port), sandbox))
+        : Optional.empty();
   }
 
   /**

@@ -1,4 +1,4 @@
-/** The engine as routes reach it, and the sandboxes that requests are for. */
+/** The engine and its images as routes reach them, and the sandboxes that requests are for. */
 @NullMarked
 package dev.isola.server.context;
 

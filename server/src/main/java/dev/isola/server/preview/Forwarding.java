@@ -42,9 +42,9 @@ final class Forwarding {
    * Forwards the request.
    *
    * @param connection which is closed when this returns, unless it became a tunnel
-   * @param ours whether an Authorization is meant for us
+   * @param ours whether a header has a credential for us
    */
-  void through(PortDialing.Connection connection, String target, Predicate<String> ours)
+  void through(PortDialing.Connection connection, String target, Predicate<Header> ours)
       throws IOException {
     boolean tunnelled = false;
     Thread upload = null;

@@ -1,6 +1,5 @@
 package dev.isola.server.preview;
 
-import dev.isola.server.auth.Credentials;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -78,12 +77,6 @@ final class Heads {
   private static final Header SANDBOX =
       new Header("Content-Security-Policy", "sandbox allow-scripts allow-forms allow-popups");
 
-  /** Tokens by which E2B's clients come in. */
-  private static final Set<String> OURS =
-      Set.of(
-          Credentials.ENVD_HEADER.toLowerCase(Locale.ROOT),
-          Credentials.TRAFFIC_HEADER.toLowerCase(Locale.ROOT));
-
   private Heads() {}
 
   /** Returns what a client wants to speak instead of HTTP, if it does. */
@@ -118,9 +111,9 @@ final class Heads {
   /**
    * Returns the headers that a sandbox gets.
    *
-   * @param ours whether an Authorization is meant for us
+   * @param ours whether a header has a credential for us
    */
-  static List<Header> toSandbox(PreviewExchange exchange, Predicate<String> ours) {
+  static List<Header> toSandbox(PreviewExchange exchange, Predicate<Header> ours) {
     List<Header> sent = exchange.headers();
     Set<String> dropped = dropped(sent);
     List<Header> headers = new ArrayList<>();
@@ -133,9 +126,7 @@ final class Heads {
               && !name.equals("forwarded")
               && !name.equals("cookie")
               && !one.is(SUBPROTOCOLS)
-              && !OURS.contains(name)
-              && !(name.equals("authorization") && ours.test(one.value()))
-              && !(one.is(Credentials.E2B_HEADER) && ours.test("Bearer " + one.value()));
+              && !ours.test(one);
       if (keep) {
         headers.add(one);
       }

@@ -4,6 +4,7 @@ import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.spi.SandboxId;
 import java.util.ArrayList;
@@ -11,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Names the actor of a request to a port that was let in, for the logs. */
-record PreviewActor(ApiKeys keys) {
+record PreviewActor(ApiKeys keys, PortCredentials others) {
   private static final String BEARER = "Bearer ";
 
   String of(List<Header> headers, SandboxId sandbox, int port) {
@@ -33,21 +34,15 @@ record PreviewActor(ApiKeys keys) {
           ? Actor.SANDBOX_TOKEN
           : Actor.PREVIEW_TOKEN;
     }
-    if (isSteady(headers, Credentials.TRAFFIC_HEADER, Credentials.TRAFFIC, sandbox)) {
-      return Actor.TRAFFIC_TOKEN;
-    }
-    if (isSteady(headers, Credentials.ENVD_HEADER, Credentials.ENVD, sandbox)) {
-      return Actor.ENVD_TOKEN;
+    Optional<PortCredentials.Token> steady =
+        others.find(name -> Header.values(headers, name), sandbox, keys.tokens());
+    if (steady.isPresent()) {
+      return steady.get().actor();
     }
     return shown.stream()
         .flatMap(one -> keys.find(one).stream())
         .map(ApiKey::name)
         .findFirst()
         .orElse(Actor.PUBLIC);
-  }
-
-  private boolean isSteady(List<Header> headers, String header, String purpose, SandboxId sandbox) {
-    return Header.values(headers, header).stream()
-        .anyMatch(one -> keys.tokens().isSteady(sandbox, purpose, one));
   }
 }

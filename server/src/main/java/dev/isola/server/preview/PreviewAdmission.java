@@ -4,6 +4,7 @@ import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.PublicPorts;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.SandboxTokens;
@@ -23,25 +24,23 @@ import java.util.Optional;
  * this server by its form is checked and counted as everywhere else. Any other Authorization
  * belongs to the site behind a public port: it is not compared with keys, and passed on.
  */
-record PreviewAdmission(Serving serving, ApiKeys keys, HostAccessGuard hostAccess) {
-  private static final String BEARER = "Bearer ";
+record PreviewAdmission(
+    Serving serving, ApiKeys keys, HostAccessGuard hostAccess, PortCredentials others) {
 
-  /** What a request shows, apart from cookies, which are tokens only. */
-  private record Shown(List<String> secrets, List<String> traffic, List<String> envd) {
-    static Shown of(List<Header> headers) {
-      List<String> secrets = new ArrayList<>();
-      Header.values(headers, "Authorization").forEach(value -> secrets.add(secret(value)));
-      secrets.removeIf(secret -> !hasOurForm(secret));
-      secrets.addAll(Header.values(headers, Credentials.TOKEN_HEADER));
-      return new Shown(
-          List.copyOf(secrets),
-          Header.values(headers, Credentials.TRAFFIC_HEADER),
-          Header.values(headers, Credentials.ENVD_HEADER));
-    }
+  /** Returns what a request shows, apart from cookies, which are tokens only. */
+  private static List<String> secrets(List<Header> headers) {
+    List<String> secrets = new ArrayList<>();
+    Header.values(headers, "Authorization")
+        .forEach(value -> secrets.add(Credentials.bearer(value)));
+    secrets.removeIf(secret -> !hasOurForm(secret));
+    secrets.addAll(Header.values(headers, Credentials.TOKEN_HEADER));
+    return List.copyOf(secrets);
+  }
 
-    boolean isEmpty() {
-      return secrets.isEmpty() && traffic.isEmpty() && envd.isEmpty();
-    }
+  /** Tells whether a request shows a token of another API, good or not. */
+  private boolean showsOthers(List<Header> headers) {
+    return others.tokens().stream()
+        .anyMatch(one -> !Header.values(headers, one.header()).isEmpty());
   }
 
   /**
@@ -52,11 +51,13 @@ record PreviewAdmission(Serving serving, ApiKeys keys, HostAccessGuard hostAcces
   Optional<String> admit(PreviewExchange exchange, SandboxId sandbox, int port) {
     List<Header> headers = exchange.headers();
     PreviewAccess access = exchange.access();
-    Shown shown = Shown.of(headers);
-    boolean looked = !shown.isEmpty() && !access.isBlocked();
+    List<String> secrets = secrets(headers);
+    boolean shown = !secrets.isEmpty() || showsOthers(headers);
+    boolean looked = shown && !access.isBlocked();
     boolean token =
-        isToken(Heads.tokens(headers), sandbox, port) || (looked && isToken(shown, sandbox, port));
-    Optional<ApiKey> key = looked && !token ? key(shown.secrets()) : Optional.empty();
+        isToken(Heads.tokens(headers), sandbox, port)
+            || (looked && (isToken(secrets, sandbox, port) || isOthers(headers, sandbox)));
+    Optional<ApiKey> key = looked && !token ? key(secrets) : Optional.empty();
     if (looked && !token && key.isEmpty()) {
       access.failed();
     }
@@ -79,7 +80,7 @@ record PreviewAdmission(Serving serving, ApiKeys keys, HostAccessGuard hostAcces
       }
       return Optional.empty();
     }
-    if (!shown.isEmpty() && !looked) {
+    if (shown && !looked) {
       access.refuseBlocked();
     }
     return key.isPresent() ? refuse(key.get()) : Optional.of(otherKey(headers, access, sandbox));
@@ -97,7 +98,7 @@ record PreviewAdmission(Serving serving, ApiKeys keys, HostAccessGuard hostAcces
   private String otherKey(List<Header> headers, PreviewAccess access, SandboxId sandbox) {
     List<String> bearers =
         Header.values(headers, "Authorization").stream()
-            .map(PreviewAdmission::secret)
+            .map(Credentials::bearer)
             .filter(secret -> !secret.isEmpty() && !hasOurForm(secret))
             .toList();
     if (!bearers.isEmpty()) {
@@ -127,13 +128,11 @@ record PreviewAdmission(Serving serving, ApiKeys keys, HostAccessGuard hostAcces
         .anyMatch((SandboxToken one) -> one.opens(sandbox, port));
   }
 
-  /** E2B's clients show what they were given when the sandbox was made. */
-  private boolean isToken(Shown shown, SandboxId sandbox, int port) {
-    return isToken(shown.secrets(), sandbox, port)
-        || shown.traffic().stream()
-            .anyMatch(one -> keys.tokens().isSteady(sandbox, Credentials.TRAFFIC, one))
-        || shown.envd().stream()
-            .anyMatch(one -> keys.tokens().isSteady(sandbox, Credentials.ENVD, one));
+  /** Clients of another API show what they were given when the sandbox was made. */
+  private boolean isOthers(List<Header> headers, SandboxId sandbox) {
+    return others
+        .find(name -> Header.values(headers, name), sandbox, keys.tokens())
+        .isPresent();
   }
 
   /** A client without a key is not told whether a sandbox is there. */
@@ -157,24 +156,28 @@ record PreviewAdmission(Serving serving, ApiKeys keys, HostAccessGuard hostAcces
     return Fault.of(ErrorCode.UNAUTHENTICATED, what, remedy).exception();
   }
 
-  private static String secret(String authorization) {
-    return authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
-        ? authorization.substring(BEARER.length()).strip()
-        : "";
-  }
-
   private static boolean hasOurForm(String secret) {
     return secret.startsWith(SandboxTokens.PREFIX) || secret.startsWith(ApiKeys.PREFIX);
   }
 
   /**
-   * Tells whether an Authorization is a credential of ours, good or not: sandboxes get none of
-   * them. Told by its form, because a site could otherwise find out which keys are good.
+   * Tells whether a header has a credential for us, good or not: sandboxes get none of them. Told
+   * by its form, because a site could otherwise find out which keys are good.
    *
    * @param shown by which the request came in
    */
-  static boolean isOurs(String authorization, Optional<String> shown) {
-    String secret = secret(authorization);
-    return hasOurForm(secret) || shown.filter(secret::equals).isPresent();
+  boolean isOurs(Header header, Optional<String> shown) {
+    if (others.tokens().stream().anyMatch(one -> header.is(one.header()))) {
+      return true;
+    }
+    Optional<String> secret =
+        header.is("Authorization")
+            ? Optional.of(Credentials.bearer(header.value()))
+            : others.keyHeaders().stream().anyMatch(header::is)
+                ? Optional.of(header.value().strip())
+                : Optional.empty();
+    return secret
+        .filter(one -> hasOurForm(one) || shown.filter(one::equals).isPresent())
+        .isPresent();
   }
 }

@@ -3,6 +3,7 @@ package dev.isola.server.preview;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.context.Serving;
 import dev.isola.server.context.Waking;
@@ -32,22 +33,27 @@ public final class Previews {
 
   private final Serving serving;
   private final ApiKeys keys;
+  private final PortCredentials others;
   private final Duration patience;
   private final Waking waking;
   private final ExposedPorts exposed;
   private final PreviewAdmission admission;
 
-  public Previews(Serving serving, ApiKeys keys) {
-    this(serving, keys, PATIENCE);
+  /**
+   * @param others by which clients of other APIs are let in
+   */
+  public Previews(Serving serving, ApiKeys keys, PortCredentials others) {
+    this(serving, keys, others, PATIENCE);
   }
 
-  Previews(Serving serving, ApiKeys keys, Duration patience) {
+  Previews(Serving serving, ApiKeys keys, PortCredentials others, Duration patience) {
     this.serving = serving;
     this.keys = keys;
+    this.others = others;
     this.patience = patience;
     this.waking = new Waking(serving);
     this.exposed = new ExposedPorts(serving);
-    this.admission = new PreviewAdmission(serving, keys, new HostAccessGuard(serving));
+    this.admission = new PreviewAdmission(serving, keys, new HostAccessGuard(serving), others);
   }
 
   /** Returns what stands before the paths of a port. */
@@ -89,11 +95,11 @@ public final class Previews {
     Optional<String> shown = admission.admit(exchange, sandbox, port);
     exposed.check(sandbox, port);
     if (!exchange.method().equals("GET")) {
-      exchange.actor(new PreviewActor(keys).of(exchange.headers(), sandbox, port));
+      exchange.actor(new PreviewActor(keys, others).of(exchange.headers(), sandbox, port));
     }
     PortDialing.Connection connection = dial(sandbox, port);
     new Forwarding(exchange, sandbox, port, patience)
-        .through(connection, target.clean(), text -> PreviewAdmission.isOurs(text, shown));
+        .through(connection, target.clean(), header -> admission.isOurs(header, shown));
   }
 
   /**

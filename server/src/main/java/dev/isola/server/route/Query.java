@@ -57,7 +57,7 @@ public final class Query {
       }
       given.forEach(text -> parameter.check(text, problems));
     }
-    if (!route.face().isOurs()) {
+    if (!route.dialect().isNative()) {
       return; // clients of others send what we do not know, and mean no harm
     }
     List<String> known =

@@ -1,6 +1,5 @@
 package dev.isola.server.route;
 
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +13,7 @@ import java.util.Set;
  * @param scope what the key must allow; empty when no key is needed
  * @param body what is read as JSON before the handler is called
  * @param answers what goes out when it works
- * @param face whose words it speaks
+ * @param dialect in which credentials are shown and errors written
  * @param sandboxTokens whether the token of a sandbox is accepted where a key is. Only for what
  *     stays within that sandbox and ends with it: whatever makes, opens or keeps anything else
  *     needs a key
@@ -29,7 +28,7 @@ public record Route(
     Body body,
     Answer answers,
     Handler handler,
-    Face face,
+    ApiDialect dialect,
     boolean sandboxTokens) {
 
   private static final Set<String> STREAMS =
@@ -98,7 +97,7 @@ public record Route(
         exchange -> {
           throw new IllegalStateException("nobody handles " + template);
         },
-        Face.NATIVE,
+        new NativeDialect(),
         false);
   }
 
@@ -118,7 +117,7 @@ public record Route(
         body,
         answers,
         handler,
-        face,
+        dialect,
         sandboxTokens);
   }
 
@@ -133,7 +132,7 @@ public record Route(
         body,
         answers,
         handler,
-        face,
+        dialect,
         sandboxTokens);
   }
 
@@ -141,7 +140,7 @@ public record Route(
     List<Parameter> all = new ArrayList<>(parameters);
     all.addAll(List.of(more));
     return new Route(
-        method, template, name, summary, scope, all, body, answers, handler, face, sandboxTokens);
+        method, template, name, summary, scope, all, body, answers, handler, dialect, sandboxTokens);
   }
 
   public Route takes(Body content) {
@@ -155,7 +154,7 @@ public record Route(
         content,
         answers,
         handler,
-        face,
+        dialect,
         sandboxTokens);
   }
 
@@ -170,7 +169,7 @@ public record Route(
         body,
         answer,
         handler,
-        face,
+        dialect,
         sandboxTokens);
   }
 
@@ -185,11 +184,11 @@ public record Route(
         body,
         answers,
         doing,
-        face,
+        dialect,
         sandboxTokens);
   }
 
-  public Route of(Face whose) {
+  public Route of(ApiDialect whose) {
     return new Route(
         method,
         template,
@@ -207,6 +206,6 @@ public record Route(
   /** Accepts the token of the sandbox that the path names. */
   public Route acceptsSandboxTokens() {
     return new Route(
-        method, template, name, summary, scope, parameters, body, answers, handler, face, true);
+        method, template, name, summary, scope, parameters, body, answers, handler, dialect, true);
   }
 }

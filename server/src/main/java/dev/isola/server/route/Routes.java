@@ -22,8 +22,17 @@ public final class Routes {
   public record Match(Route route, Map<String, String> path) {}
 
   private final List<Row> rows = new ArrayList<>();
+  private final List<ApiExtension> extensions;
 
   public Routes(List<Route> routes) {
+    this(routes, List.of());
+  }
+
+  /**
+   * @param routes all of them, those of the extensions too
+   */
+  public Routes(List<Route> routes, List<ApiExtension> extensions) {
+    this.extensions = List.copyOf(extensions);
     for (Route route : routes) {
       boolean twice =
           rows.stream()
@@ -45,9 +54,13 @@ public final class Routes {
     return rows.stream().map(Row::route).toList();
   }
 
+  public List<ApiExtension> extensions() {
+    return extensions;
+  }
+
   /** Returns those of the native API. */
   public List<Route> ours() {
-    return all().stream().filter(route -> route.face().isOurs()).toList();
+    return all().stream().filter(route -> route.dialect().isNative()).toList();
   }
 
   /**

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Holds the arrows of the house: contract, then guest, then host, then provider; contract, then
- * store and snapshot, then engine, then server; app sees everything but bench. Inside a module
- * packages have no cycles.
+ * store and snapshot, then engine, then server, then compat; app sees everything but bench.
+ * Inside a module packages have no cycles.
  */
 class ArchitectureTest {
   private static final JavaClasses ISOLA =
@@ -43,6 +43,12 @@ class ArchitectureTest {
           .withImportOption(ImportOption.Predefined.ONLY_INCLUDE_TESTS)
           .withImportOption(location -> location.contains("/wrong/"))
           .importPackages("dev.isola");
+
+  /** What the server has for extensions. */
+  private static final String[] SHARED =
+      Stream.of("access", "auth", "content", "context", "error", "limit", "route")
+          .map(name -> "dev.isola.server." + name)
+          .toArray(String[]::new);
 
   static Stream<ArchRule> rules() {
     return Stream.of(
@@ -79,6 +85,15 @@ class ArchitectureTest {
         noClasses()
             .that(resideInAnyPackage("dev.isola.link..", "dev.isola.host..", "dev.isola.provider.."))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.document.request.."))),
+        noClasses()
+            .that(resideInAPackage("dev.isola.server.."))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.compat.."))),
+        folder("compat", "spi", "document", "snapshot", "engine", "server"),
+        noClasses()
+            .that(resideInAPackage("dev.isola.compat.."))
+            .should(
+                dependOnClassesThat(
+                    resideInAPackage("dev.isola.server..").and(not(resideInAnyPackage(SHARED))))),
         folder("client"),
         folder("snapshot", "spi", "archive"),
         slices().assignedFrom(PACKAGES).should().beFreeOfCycles());

@@ -1,0 +1,129 @@
+package dev.isola.compat.e2b;
+
+import dev.isola.compat.e2b.control.ControlRoutes;
+import dev.isola.compat.e2b.control.Described;
+import dev.isola.compat.e2b.control.ListRoutes;
+import dev.isola.compat.e2b.control.MeasureRoutes;
+import dev.isola.compat.e2b.control.PictureRoutes;
+import dev.isola.compat.e2b.create.Beginnings;
+import dev.isola.compat.e2b.create.Wanted;
+import dev.isola.compat.e2b.envd.EnvdRoutes;
+import dev.isola.compat.e2b.model.E2bCredentials;
+import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.compat.e2b.template.BaseImage;
+import dev.isola.compat.e2b.template.TemplateBook;
+import dev.isola.compat.e2b.template.TemplateRoutes;
+import dev.isola.compat.e2b.template.Templates;
+import dev.isola.compat.e2b.volume.VolumeRoutes;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.PortCredentials;
+import dev.isola.server.context.Images;
+import dev.isola.server.context.Serving;
+import dev.isola.server.route.ApiDialect;
+import dev.isola.server.route.ApiExtension;
+import dev.isola.server.route.Route;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * E2B's API, with which its clients work against this server. They name a sandbox by {@code
+ * PORT-ID.DOMAIN} or by headers; one port of every sandbox means its files and processes.
+ */
+public final class E2bApi implements ApiExtension {
+  private static final String ID_HEADER = "E2b-Sandbox-Id";
+  private static final String PORT_HEADER = "E2b-Sandbox-Port";
+
+  /** The port behind which E2B's clients find files and processes, and no port of the sandbox. */
+  private static final int ENVD_PORT = 49_983;
+
+  private final List<Route> routes;
+
+  /**
+   * @param images that templates are made of
+   */
+  public E2bApi(Serving serving, ApiKeys keys, E2bSettings settings, Images images) {
+    routes = routes(serving, keys, settings, images);
+  }
+
+  @Override
+  public List<Route> routes() {
+    return routes;
+  }
+
+  @Override
+  public Optional<ApiDialect> dialect(
+      Function<String, List<String>> headers, Optional<Gate.PreviewHost> target) {
+    boolean inside =
+        target
+            .filter(one -> isEnvd(one) || !headers.apply(ID_HEADER).isEmpty())
+            .isPresent();
+    if (inside) {
+      return Optional.of(E2bDialect.ENVD);
+    }
+    return headers.apply(E2bCredentials.KEY_HEADER).isEmpty()
+        ? Optional.empty()
+        : Optional.of(E2bDialect.CONTROL);
+  }
+
+  @Override
+  public Optional<PortName> port(Function<String, List<String>> headers) {
+    String port =
+        headers.apply(PORT_HEADER).stream().findFirst().orElse(Integer.toString(ENVD_PORT));
+    return headers.apply(ID_HEADER).stream().findFirst().map(id -> new PortName(id, port));
+  }
+
+  @Override
+  public Optional<String> path(Gate.PreviewHost target, String path) {
+    return isEnvd(target)
+        ? Optional.of(EnvdRoutes.PREFIX + target.sandbox() + path)
+        : Optional.empty();
+  }
+
+  private static boolean isEnvd(Gate.PreviewHost target) {
+    return target.port() == ENVD_PORT;
+  }
+
+  @Override
+  public PortCredentials portCredentials() {
+    return E2bCredentials.PORTS;
+  }
+
+  private static List<Route> routes(
+      Serving serving, ApiKeys keys, E2bSettings settings, Images images) {
+    Described described = new Described(serving, keys);
+    Templates templates =
+        new Templates(
+            serving,
+            images,
+            settings.keep().map(keep -> new TemplateBook(keep.settings())),
+            new BaseImage(images));
+    Beginnings beginnings = new Beginnings(serving);
+    Wanted wanted = new Wanted(settings);
+    List<Route> building =
+        settings
+            .keep()
+            .map(
+                keep ->
+                    Stream.concat(
+                            new TemplateRoutes(serving, keys, images, templates, settings, keep)
+                                .routes().stream(),
+                            VolumeRoutes.all(
+                                keep.settings(), serving, templates, wanted, beginnings)
+                                .stream())
+                        .toList())
+            .orElse(List.of());
+    return Stream.of(
+            building,
+            new ControlRoutes(serving, templates, wanted, beginnings, described).routes(),
+            new ListRoutes(serving, described).routes(),
+            new PictureRoutes(serving, templates, beginnings, described).routes(),
+            new MeasureRoutes(serving).routes(),
+            new EnvdRoutes(serving, keys).routes())
+        .flatMap(List::stream)
+        .toList();
+  }
+}

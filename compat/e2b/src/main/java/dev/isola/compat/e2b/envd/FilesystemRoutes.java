@@ -1,0 +1,216 @@
+package dev.isola.compat.e2b.envd;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
+import dev.isola.compat.e2b.model.E2bError;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Route;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import java.io.EOFException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The service {@code filesystem.Filesystem}: everything about files but their content. */
+record FilesystemRoutes(Inside inside, Watchers watchers) {
+  private static final Calls CALLS = new Calls("filesystem.Filesystem");
+  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final int MOST_ENTRIES = 100_000;
+  private static final int FOLDER_MODE = 0755;
+
+  List<Route> routes() {
+    return List.of(
+        CALLS.unary("Stat", "Describes a file.", this::stat),
+        CALLS.unary("MakeDir", "Makes a folder and its parents.", this::makeFolder),
+        CALLS.unary("Move", "Moves or renames.", this::move),
+        CALLS.unary("ListDir", "Lists a folder.", this::list),
+        CALLS.unary("Remove", "Removes a file or a whole folder.", this::remove),
+        CALLS.streaming("WatchDir", "Follows the changes of a folder.", this::watch),
+        CALLS.unary("CreateWatcher", "Collects the changes of a folder.", this::createWatcher),
+        CALLS.unary("GetWatcherEvents", "Returns the changes so far.", this::events),
+        CALLS.unary("RemoveWatcher", "Stops to collect changes.", this::removeWatcher));
+  }
+
+  private Map<String, ?> stat(Exchange exchange, Message message) {
+    Inside.Guest guest = inside.guest(exchange);
+    return entry(guest.files(), guest.home().absolute(message.text("path").orElse("")));
+  }
+
+  private static Map<String, ?> entry(FileSystem files, String path) {
+    return Map.of("entry", new Entries(files).at(path));
+  }
+
+  private Map<String, ?> makeFolder(Exchange exchange, Message message) {
+    Inside.Guest guest = inside.guest(exchange);
+    FileSystem files = guest.files();
+    String path = guest.home().absolute(message.needed("path"));
+    Optional<FileInfo> before = found(files, path);
+    if (before.isPresent()) {
+      boolean folder = before.get().type() == FileType.FOLDER;
+      throw Fault.of(
+              folder ? ErrorCode.FILE_EXISTS : ErrorCode.NOT_A_FOLDER,
+              folder
+                  ? "directory already exists: " + path
+                  : "path already exists but it is not a directory: " + path,
+              "")
+          .exception();
+    }
+    files.makeFolder(path, FOLDER_MODE);
+    return entry(files, path);
+  }
+
+  private static Optional<FileInfo> found(FileSystem files, String path) {
+    try {
+      return Optional.of(files.stat(path));
+    } catch (NotFound e) {
+      if (e.code() == ErrorCode.FILE_NOT_FOUND) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  private Map<String, ?> move(Exchange exchange, Message message) {
+    Inside.Guest guest = inside.guest(exchange);
+    FileSystem files = guest.files();
+    String from = guest.home().absolute(message.needed("source"));
+    String to = guest.home().absolute(message.needed("destination"));
+    files.stat(from, NOFOLLOW_LINKS); // before anything is made for it
+    files.makeFolder(parent(to), FOLDER_MODE);
+    files.move(from, to, true);
+    return entry(files, to);
+  }
+
+  private static String parent(String path) {
+    return path.substring(0, Math.max(1, path.lastIndexOf('/')));
+  }
+
+  private Map<String, ?> list(Exchange exchange, Message message) {
+    Inside.Guest guest = inside.guest(exchange);
+    FileSystem files = guest.files();
+    String path = guest.home().absolute(message.text("path").orElse(""));
+    long depth = Math.max(1, message.whole("depth").orElse(1L));
+    needFolder(files, path);
+    try (Stream<FileInfo> found = files.list(path, (int) Math.min(depth, 1000))) {
+      List<FileInfo> all = found.limit(MOST_ENTRIES + 1L).toList();
+      if (all.size() > MOST_ENTRIES) {
+        throw Fault.of(
+                ErrorCode.RESOURCE_LIMIT,
+                "there are more than " + MOST_ENTRIES + " entries in " + path,
+                "list a folder in it, or less deep")
+            .exception();
+      }
+      Entries entries = new Entries(files);
+      return Map.of(
+          "entries",
+          all.stream()
+              // A folder stands before what is in it, and that before what follows the folder.
+              .sorted(Comparator.comparing((FileInfo one) -> one.path().replace('/', '\0')))
+              .map(entries::entry)
+              .toList());
+    }
+  }
+
+  private static void needFolder(FileSystem files, String path) {
+    if (files.stat(path).type() != FileType.FOLDER) {
+      throw Fault.of(ErrorCode.NOT_A_FOLDER, "path is not a directory: " + path, "").exception();
+    }
+  }
+
+  private Map<String, ?> remove(Exchange exchange, Message message) {
+    Inside.Guest guest = inside.guest(exchange);
+    try {
+      guest.files().remove(guest.home().absolute(message.needed("path")), true);
+    } catch (NotFound e) {
+      if (e.code() != ErrorCode.FILE_NOT_FOUND) {
+        throw e;
+      }
+    }
+    return Map.of();
+  }
+
+  private Changes changes(Exchange exchange, Message message) {
+    Inside.Guest guest = inside.guest(exchange);
+    FileSystem files = guest.files();
+    String path = guest.home().absolute(message.text("path").orElse(""));
+    needFolder(files, path);
+    return new Changes(
+        inside.able(guest.sandbox(), Watching.class).watch(path, message.flag("recursive", false)),
+        path.equals("/") ? "" : path,
+        message.flag("includeEntry", false) ? Optional.of(new Entries(files)) : Optional.empty());
+  }
+
+  private Calls.Streaming.Rest watch(Exchange exchange) throws IOException {
+    Changes changes = changes(exchange, Frames.only(exchange));
+    return () -> {
+      try (changes;
+          Frames frames = Frames.begin(exchange)) {
+        follow(exchange, changes, frames);
+      }
+    };
+  }
+
+  private static void follow(Exchange exchange, Changes changes, Frames frames) throws IOException {
+    long silence = ProcessRoutes.silence(exchange).toNanos();
+    long begun = System.nanoTime();
+    long end = ProcessRoutes.patience(exchange).map(Duration::toNanos).orElse(Long.MAX_VALUE);
+    frames.add(Map.of("start", Map.of()));
+    frames.flush();
+    long spoke = System.nanoTime();
+    while (!exchange.ending() && !changes.ended()) {
+      Optional<Map<String, Object>> change;
+      try {
+        change = changes.next(frames.isWaiting() ? Duration.ZERO : LOOK_UP);
+      } catch (SandboxException e) {
+        if (e.code() != ErrorCode.CONFLICT) {
+          throw e; // the sandbox is lost, or who listened
+        }
+        frames.fail(E2bError.connect(e.fault(), ""));
+        return;
+      }
+      if (change.isPresent()) {
+        frames.add(Map.of("filesystem", change.get()));
+      } else if (System.nanoTime() - begun > end) {
+        frames.fail(
+            E2bError.connect(
+                Fault.of(ErrorCode.DEADLINE_EXCEEDED, "the watch has had its time", ""), ""));
+        return;
+      } else if (System.nanoTime() - spoke > silence) {
+        frames.add(Map.of("keepalive", Map.of()));
+      }
+      if (change.isEmpty() && frames.isWaiting()) {
+        frames.flush();
+        spoke = System.nanoTime();
+      }
+    }
+    if (exchange.ending()) {
+      throw new EOFException("the server ends");
+    }
+    frames.finish();
+  }
+
+  private Map<String, ?> createWatcher(Exchange exchange, Message message) {
+    return Map.of("watcherId", watchers.keep(Inside.id(exchange), changes(exchange, message)));
+  }
+
+  private Map<String, ?> events(Exchange exchange, Message message) {
+    inside.sandbox(exchange); // one that is gone has none
+    return Map.of("events", watchers.events(Inside.id(exchange), message.needed("watcherId")));
+  }
+
+  private Map<String, ?> removeWatcher(Exchange exchange, Message message) {
+    watchers.remove(Inside.id(exchange), message.needed("watcherId"));
+    return Map.of();
+  }
+}

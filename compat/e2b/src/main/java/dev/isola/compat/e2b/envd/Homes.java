@@ -1,0 +1,88 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ToLongFunction;
+
+/**
+ * Knows where people are at home in sandboxes: each sandbox is asked once for each of them, and
+ * once more when it was booted again.
+ */
+final class Homes {
+  private static final int MOST = 10_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private record Key(SandboxId sandbox, long waking, Optional<String> user) {}
+
+  private final ToLongFunction<SandboxId> waking;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<Key, Home> known =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Key, Home> eldest) {
+          return size() > MOST;
+        }
+      };
+
+  /**
+   * @param waking a number that is another one when a sandbox was booted again
+   */
+  Homes(ToLongFunction<SandboxId> waking) {
+    this.waking = waking;
+  }
+
+  /**
+   * Finds where somebody is at home.
+   *
+   * @param user empty for who the sandbox's commands run as
+   */
+  Home of(Sandbox sandbox, Optional<String> user) {
+    Key key = new Key(sandbox.id(), waking.applyAsLong(sandbox.id()), user);
+    lock.lock();
+    try {
+      Home home = known.get(key);
+      if (home != null) {
+        return home;
+      }
+    } finally {
+      lock.unlock();
+    }
+    Home found = ask(sandbox, user);
+    lock.lock();
+    try {
+      known.put(key, found);
+    } finally {
+      lock.unlock();
+    }
+    return found;
+  }
+
+  /** Who comes without a name begins where the sandbox begins, others at their homes. */
+  private static Home ask(Sandbox sandbox, Optional<String> user) {
+    Command question =
+        Command.argv("/bin/sh", "-c", "echo \"$HOME\"; echo \"$USER\"; pwd").withTimeout(PATIENCE);
+    ExecResult answer = sandbox.run(user.map(question::withUser).orElse(question));
+    List<String> lines = answer.stdout().text().lines().toList();
+    if (lines.size() != 3 || !lines.getFirst().startsWith("/")) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "the sandbox does not say where its user is at home",
+              "the sandbox needs /bin/sh")
+          .sandbox(sandbox.id())
+          .exception();
+    }
+    String home = lines.get(0);
+    String name = user.orElse(lines.get(1).isEmpty() ? "0" : lines.get(1));
+    return new Home(name, home, user.isPresent() ? home : lines.get(2));
+  }
+}

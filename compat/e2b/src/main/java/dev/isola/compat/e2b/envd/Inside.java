@@ -1,0 +1,89 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.server.context.Serving;
+import dev.isola.server.context.Waking;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.SandboxIds;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.file.FileSystem;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Optional;
+
+/** The one way from a request to the sandbox it is about, and to whom it speaks for there. */
+final class Inside {
+  /** The variable by which programs see that they run for E2B's clients. */
+  static final String MARK = "E2B_SANDBOX";
+
+  private static final String BASIC = "Basic ";
+
+  private final Serving serving;
+  private final Waking waking;
+  private final Homes homes;
+
+  Inside(Serving serving) {
+    this.serving = serving;
+    homes = new Homes(id -> serving.engine().waking(id));
+    waking = new Waking(serving);
+  }
+
+  /** Somebody in a sandbox. */
+  record Guest(Sandbox sandbox, Home home) {
+    /** Returns the files with all rights; what is made is his. */
+    FileSystem files() {
+      return sandbox.files().madeFor(home.user());
+    }
+  }
+
+  /** Returns the sandbox of a request, awake. */
+  Sandbox sandbox(Exchange exchange) {
+    return sandbox(id(exchange));
+  }
+
+  Sandbox sandbox(SandboxId id) {
+    return waking.sandbox(id);
+  }
+
+  static SandboxId id(Exchange exchange) {
+    return SandboxIds.of(exchange.path("id"));
+  }
+
+  /** Returns whom a call names, and the sandbox. */
+  Guest guest(Exchange exchange) {
+    return guest(sandbox(exchange), user(exchange));
+  }
+
+  Guest guest(Sandbox sandbox, Optional<String> user) {
+    return new Guest(sandbox, homes.of(sandbox, user));
+  }
+
+  /** Returns a capability of a sandbox, or the refusal that names it. */
+  <C extends Capability> C able(Sandbox sandbox, Class<C> capability) {
+    return sandbox
+        .as(capability)
+        .orElseThrow(
+            () ->
+                Capability.unsupported(
+                    serving.engine().entry(sandbox.id()).provider(), Capability.idOf(capability)));
+  }
+
+  /** Returns the name before the colon; there is never a password. */
+  static Optional<String> user(Exchange exchange) {
+    return exchange
+        .header("Authorization")
+        .filter(text -> text.regionMatches(true, 0, BASIC, 0, BASIC.length()))
+        .map(text -> decoded(text.substring(BASIC.length()).strip()))
+        .map(text -> text.split(":", 2)[0])
+        .filter(name -> !name.isEmpty());
+  }
+
+  private static String decoded(String text) {
+    try {
+      return new String(Base64.getDecoder().decode(text), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      throw Message.refused("Authorization: Basic is not base64");
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.compat.e2b.model.E2bError;
+import dev.isola.server.content.OutputFeed;
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.exec.Channel;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.Signal;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A process as a stream of events: that it began, what it writes, how it ended. Who stops listening
+ * does not end it; where its sandbox is lost, the stream is cut.
+ *
+ * @param own whether it was started for this stream, whose time is then its own
+ * @param silence after which it is said that there is nothing to say
+ */
+record ProcessEvents(Sandbox sandbox, Execution execution, boolean own, Duration silence) {
+  private static final Duration LOOK_UP = Duration.ofMillis(500);
+
+  /** A short command has ended by then, and one packet tells all of it. */
+  private static final Duration GATHER = Duration.ofMillis(2);
+
+  void send(Exchange exchange) throws IOException {
+    try (OutputFeed feed = OutputFeed.of(execution);
+        Frames frames = Frames.begin(exchange)) {
+      follow(exchange, feed, frames);
+    } catch (InterruptedException e) {
+      throw new InterruptedIOException("nobody listens any more");
+    }
+  }
+
+  private void follow(Exchange exchange, OutputFeed feed, Frames frames)
+      throws IOException, InterruptedException {
+    frames.add(event("start", Map.of("pid", execution.pid())));
+    Duration patience = GATHER;
+    long spoke = System.nanoTime();
+    while (!exchange.ending()) {
+      switch (feed.next(patience)) {
+        case null -> {
+          boolean quiet = System.nanoTime() - spoke > silence.toNanos();
+          if (!frames.isWaiting() && quiet) {
+            frames.add(event("keepalive", Map.of()));
+          }
+          if (frames.isWaiting()) {
+            frames.flush();
+            spoke = System.nanoTime();
+          }
+          patience = LOOK_UP;
+        }
+        case OutputFeed.Item.Piece(Output output) -> {
+          if (output instanceof Output.Data data) {
+            frames.add(event("data", Map.of(word(data.channel()), base64(data))));
+          }
+          patience = Duration.ZERO; // what is there already goes with it
+        }
+        case OutputFeed.Item.End(Exit exit) -> {
+          end(frames, exit);
+          return;
+        }
+        case OutputFeed.Item.Failed(var why) -> throw why;
+      }
+    }
+    throw new EOFException("the server ends");
+  }
+
+  private void end(Frames frames, Exit exit) throws IOException {
+    boolean gone =
+        sandbox.state() == SandboxState.TERMINATING || sandbox.state() == SandboxState.DESTROYED;
+    if (exit instanceof Exit.Lost || (gone && !(exit instanceof Exit.Exited))) {
+      throw Fault.of(
+              ErrorCode.SANDBOX_DESTROYED,
+              "the sandbox ended, and the process with it",
+              "create a new sandbox")
+          .exception();
+    }
+    if (own && exit instanceof Exit.TimedOut(Duration after)) {
+      Fault late =
+          Fault.of(
+              ErrorCode.EXEC_TIMEOUT,
+              "the command was killed after " + after.toMillis() + " ms",
+              "give it more time");
+      frames.fail(E2bError.connect(late, ""));
+      return;
+    }
+    frames.add(event("end", ended(exit)));
+    frames.finish();
+  }
+
+  /** Returns how it ended in the words of Go, which clients look at. */
+  static Map<String, Object> ended(Exit exit) {
+    Map<String, Object> end = new LinkedHashMap<>();
+    boolean byItself = exit instanceof Exit.Exited;
+    int code = exit instanceof Exit.Exited(int number) ? number : -1;
+    String status = byItself ? "exit status " + code : "signal: " + signal(exit);
+    end.put("exitCode", code);
+    end.put("exited", byItself);
+    end.put("status", status);
+    if (code != 0) {
+      end.put("error", status);
+    }
+    return end;
+  }
+
+  private static String signal(Exit exit) {
+    Signal signal = exit instanceof Exit.Signaled(Signal given) ? given : Signal.KILL;
+    return switch (signal.number()) {
+      case 1 -> "hangup";
+      case 2 -> "interrupt";
+      case 3 -> "quit";
+      case 4 -> "illegal instruction";
+      case 6 -> "aborted";
+      case 7 -> "bus error";
+      case 8 -> "floating point exception";
+      case 9 -> "killed";
+      case 11 -> "segmentation fault";
+      case 13 -> "broken pipe";
+      case 14 -> "alarm clock";
+      case 15 -> "terminated";
+      default -> "signal " + signal.number();
+    };
+  }
+
+  private static String word(Channel channel) {
+    return switch (channel) {
+      case STDOUT -> "stdout";
+      case STDERR -> "stderr";
+      case TERMINAL -> "pty";
+    };
+  }
+
+  private static String base64(Output.Data data) {
+    return Base64.getEncoder().encodeToString(data.bytes().toArray());
+  }
+
+  private static Map<String, Object> event(String name, Map<String, ?> value) {
+    return Map.of("event", Map.of(name, value));
+  }
+}

@@ -1,0 +1,118 @@
+package dev.isola.compat.e2b.envd;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Watches that are asked now and then instead of listened to. Each ends when nobody has asked for
+ * ten minutes; changes wait in the watch itself, which bounds them.
+ */
+final class Watchers {
+  private static final int MOST = 32;
+  private static final int MOST_EVENTS = 10_000;
+  private static final Duration IDLE = Duration.ofMinutes(10);
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private static final class Watcher {
+    final SandboxId sandbox;
+    final Changes changes;
+    final ReentrantLock lock = new ReentrantLock();
+    volatile long asked = System.nanoTime();
+
+    Watcher(SandboxId sandbox, Changes changes) {
+      this.sandbox = sandbox;
+      this.changes = changes;
+    }
+  }
+
+  private final Map<String, Watcher> watchers = new ConcurrentHashMap<>();
+
+  /** Keeps a watch, and returns its id. */
+  String keep(SandboxId sandbox, Changes changes) {
+    long already = watchers.values().stream().filter(one -> one.sandbox.equals(sandbox)).count();
+    if (already >= MOST) {
+      changes.close();
+      throw Fault.of(
+              ErrorCode.RESOURCE_LIMIT,
+              "a sandbox has at most " + MOST + " watchers that are asked",
+              "stop some of them")
+          .exception();
+    }
+    byte[] bytes = new byte[12];
+    RANDOM.nextBytes(bytes);
+    String id = "w" + HexFormat.of().formatHex(bytes);
+    Watcher watcher = new Watcher(sandbox, changes);
+    watchers.put(id, watcher);
+    Thread.ofVirtual().name("isola-watcher").start(() -> expire(id, watcher));
+    return id;
+  }
+
+  private void expire(String id, Watcher watcher) {
+    try {
+      while (watchers.get(id) == watcher) {
+        long left = watcher.asked + IDLE.toNanos() - System.nanoTime();
+        if (left <= 0 || watcher.changes.ended()) {
+          end(id);
+        } else {
+          Thread.sleep(Duration.ofNanos(Math.min(left, Duration.ofMinutes(1).toNanos())));
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // nobody does that
+    }
+  }
+
+  /** Returns what has changed since somebody asked last. */
+  List<Map<String, Object>> events(SandboxId sandbox, String id) {
+    Watcher watcher = watchers.get(id);
+    if (watcher == null || !watcher.sandbox.equals(sandbox)) {
+      throw missing(id);
+    }
+    watcher.lock.lock();
+    try {
+      watcher.asked = System.nanoTime();
+      List<Map<String, Object>> events = new ArrayList<>();
+      while (events.size() < MOST_EVENTS) {
+        Optional<Map<String, Object>> next = watcher.changes.next(Duration.ZERO);
+        if (next.isEmpty()) {
+          break;
+        }
+        events.add(next.get());
+      }
+      return events;
+    } finally {
+      watcher.lock.unlock();
+    }
+  }
+
+  void remove(SandboxId sandbox, String id) {
+    Watcher watcher = watchers.get(id);
+    if (watcher == null || !watcher.sandbox.equals(sandbox)) {
+      throw missing(id);
+    }
+    end(id);
+  }
+
+  private void end(String id) {
+    Watcher watcher = watchers.remove(id);
+    if (watcher != null) {
+      watcher.changes.close();
+    }
+  }
+
+  private static SandboxException missing(String id) {
+    return Fault.of(ErrorCode.FILE_NOT_FOUND, "watcher with id " + id + " not found", "watch again")
+        .exception();
+  }
+}

@@ -1,0 +1,82 @@
+package dev.isola.compat.e2b.model;
+
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Credentials;
+import dev.isola.server.route.ApiDialect;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.Fault;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** The dialects of E2B's API: its control plane, and what its clients find in a sandbox. */
+public enum E2bDialect implements ApiDialect {
+  /** The control plane: a key in {@code X-API-KEY}, errors as code and message. */
+  CONTROL {
+    @Override
+    public List<String> secrets(Function<String, List<String>> headers) {
+      List<String> keys = headers.apply(E2bCredentials.KEY_HEADER);
+      return keys.isEmpty()
+          ? headers.apply("Authorization").stream().map(Credentials::bearer).toList()
+          : keys;
+    }
+
+    @Override
+    public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+      if (keys.tokens().find(secret).isPresent()) {
+        throw Credentials.refused("the token of a sandbox is not accepted by the control plane");
+      }
+      return keys.find(secret);
+    }
+
+    @Override
+    E2bError of(Fault fault, String sandbox) {
+      return E2bError.control(fault);
+    }
+  },
+
+  /** Files and facts of one sandbox, as envd has them: the sandbox's own token. */
+  ENVD {
+    @Override
+    E2bError of(Fault fault, String sandbox) {
+      return E2bError.envd(fault, sandbox);
+    }
+  },
+
+  /** Calls of one sandbox by the Connect protocol: the sandbox's own token, errors by word. */
+  CONNECT {
+    @Override
+    E2bError of(Fault fault, String sandbox) {
+      return E2bError.connect(fault, sandbox);
+    }
+  };
+
+  private static final ApiKey ENVD_KEY = ApiKey.token(E2bCredentials.ENVD_ACTOR);
+
+  abstract E2bError of(Fault fault, String sandbox);
+
+  @Override
+  public boolean isNative() {
+    return false;
+  }
+
+  @Override
+  public List<String> secrets(Function<String, List<String>> headers) {
+    return headers.apply(E2bCredentials.ENVD_HEADER);
+  }
+
+  @Override
+  public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+    return sandbox
+        .map(SandboxId::new)
+        .filter(id -> keys.tokens().isSteady(id, E2bCredentials.ENVD, secret))
+        .map(id -> ENVD_KEY);
+  }
+
+  @Override
+  public ErrorAnswer error(Fault fault, String requestId, Optional<String> sandbox) {
+    E2bError error = of(fault, sandbox.orElse(""));
+    return new ErrorAnswer(error.status(), "application/json", error.body());
+  }
+}

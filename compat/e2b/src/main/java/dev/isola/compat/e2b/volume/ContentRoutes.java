@@ -1,0 +1,257 @@
+package dev.isola.compat.e2b.volume;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
+import dev.isola.compat.e2b.model.Body;
+import dev.isola.compat.e2b.model.E2bCredentials;
+import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.server.content.FileAnswer;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Shape;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.WriteOptions;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What is in a volume, for who shows its token. */
+record ContentRoutes(VolumeBook book, Keepers keepers) {
+  private static final String BYTES = "application/octet-stream";
+  private static final String PREFIX = "/volumecontent/{volume}/";
+  private static final String BEARER = "Bearer ";
+  private static final int MOST_ENTRIES = 100_000;
+  private static final int DEEPEST = 1000;
+  private static final int FOLDER_MODE = 0755;
+  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+  private static final Parameter MODE =
+      Parameter.query("mode", new Shape.Whole(0, 07777), "the rights, as a number");
+  private static final Parameter UID =
+      Parameter.query("uid", new Shape.Whole(0, 0xffff), "the owner");
+  private static final Parameter GID =
+      Parameter.query("gid", new Shape.Whole(0, 0xffff), "the group");
+  private static final Parameter FORCE =
+      Parameter.query(
+          "force",
+          new Shape.Choice(List.of("true", "false")),
+          "whether folders above are made, and a file is replaced");
+
+  List<Route> routes() {
+    return List.of(
+        row("GET", "dir", "e2bVolumeList", "Lists a folder of a volume.")
+            .takes(Parameter.query("depth", new Shape.Whole(1, DEEPEST), "how deep"))
+            .by(this::list),
+        row("POST", "dir", "e2bVolumeFolder", "Makes a folder in a volume.")
+            .takes(MODE, UID, GID, FORCE)
+            .by(this::makeFolder),
+        row("GET", "path", "e2bVolumeStat", "Describes a file of a volume.")
+            .by(exchange -> exchange.json(200, described(place(exchange)))),
+        row("PATCH", "path", "e2bVolumeChange", "Changes owner and rights of a file.")
+            .takes(new Route.Body.Json(ANY, false))
+            .by(this::change),
+        row("DELETE", "path", "e2bVolumeRemove", "Removes a file or a whole folder.")
+            .by(this::remove),
+        row("GET", "file", "e2bVolumeRead", "Reads a file of a volume.")
+            .answers(Answer.of(BYTES, "the content"))
+            .by(this::read),
+        row("PUT", "file", "e2bVolumeWrite", "Writes a file of a volume.")
+            .takes(MODE, UID, GID, FORCE)
+            .takes(new Route.Body.Stream(BYTES))
+            .by(this::write));
+  }
+
+  /** Whoever has the token of the volume comes in, and nobody else: it is not a key. */
+  private static Route row(String method, String what, String name, String summary) {
+    return Route.of(method, PREFIX + what, name, summary)
+        .open()
+        .of(E2bDialect.CONTROL)
+        .takes(Parameter.query("path", new Shape.Text(4096, ""), "where in the volume"));
+  }
+
+  /** A path in a volume, and the files of whoever has it mounted. */
+  private record Place(FileSystem files, String path) {}
+
+  private Place place(Exchange exchange) {
+    VolumeBook.Named volume = admitted(exchange);
+    String wanted = exchange.query("path").orElse("");
+    StringBuilder path = new StringBuilder(Keepers.MOUNT);
+    for (String part : wanted.split("/+", -1)) {
+      if (part.equals("..") || part.indexOf('\0') >= 0) {
+        throw Body.wrong("path", "must stay in the volume");
+      }
+      if (!part.isEmpty() && !part.equals(".")) {
+        path.append('/').append(part);
+      }
+    }
+    return new Place(keepers.files(volume), path.toString());
+  }
+
+  /** Does not tell a volume that is not there from a wrong token. */
+  private VolumeBook.Named admitted(Exchange exchange) {
+    String shown =
+        exchange
+            .header("Authorization")
+            .filter(text -> text.regionMatches(true, 0, BEARER, 0, BEARER.length()))
+            .map(text -> text.substring(BEARER.length()).strip())
+            .orElse("");
+    VolumeBook.Named volume =
+        book.find(exchange.path("volume"))
+            .filter(one -> one.isOpenedBy(shown))
+            .orElseThrow(
+                () ->
+                    Fault.of(
+                            ErrorCode.UNAUTHENTICATED,
+                            "this is not the token of a volume",
+                            "ask for the volume with a key; the answer has its token")
+                        .exception());
+    exchange.actor(E2bCredentials.VOLUME_ACTOR);
+    return volume;
+  }
+
+  private void list(Exchange exchange) throws IOException {
+    Place place = place(exchange);
+    int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
+    if (place.files().stat(place.path()).type() != FileType.FOLDER) {
+      throw Fault.of(ErrorCode.NOT_A_FOLDER, "this is not a folder", "ask for its folder")
+          .exception();
+    }
+    try (Stream<FileInfo> found = place.files().list(place.path(), depth)) {
+      List<Map<String, Object>> all =
+          found.limit(MOST_ENTRIES + 1L).map(ContentRoutes::entry).toList();
+      if (all.size() > MOST_ENTRIES) {
+        throw Fault.of(
+                ErrorCode.RESOURCE_LIMIT,
+                "there are more than " + MOST_ENTRIES + " entries",
+                "list a folder in it, or less deep")
+            .exception();
+      }
+      exchange.json(200, all);
+    }
+  }
+
+  private void makeFolder(Exchange exchange) throws IOException {
+    Place place = place(exchange);
+    String parent = place.path().substring(0, place.path().lastIndexOf('/'));
+    if (place.files().exists(place.path())) {
+      throw Fault.of(ErrorCode.FILE_EXISTS, "there is something of that name", "take another")
+          .exception();
+    }
+    if (!flag(exchange).orElse(false)) {
+      place.files().stat(parent); // or says that it is not there
+    }
+    int mode = exchange.query("mode").map(Integer::parseInt).orElse(FOLDER_MODE);
+    place.files().makeFolder(place.path(), mode);
+    own(place, exchange.query("uid"), exchange.query("gid"));
+    exchange.json(201, described(place));
+  }
+
+  private void change(Exchange exchange) throws IOException {
+    Place place = place(exchange);
+    Body body = new Body(exchange.body());
+    place.files().stat(place.path(), NOFOLLOW_LINKS);
+    body.whole("mode").ifPresent(mode -> place.files().changeMode(place.path(), within(mode)));
+    own(
+        place,
+        body.whole("uid").map(number -> Integer.toString(within(number))),
+        body.whole("gid").map(number -> Integer.toString(within(number))));
+    exchange.json(200, described(place));
+  }
+
+  private static int within(long number) {
+    if (number < 0 || number > 0xffff) {
+      throw Body.wrong("mode, uid, gid", "must be from 0 to 65535");
+    }
+    return (int) number;
+  }
+
+  private void remove(Exchange exchange) throws IOException {
+    Place place = place(exchange);
+    if (place.path().equals(Keepers.MOUNT)) {
+      throw Body.wrong("path", "must not be the volume itself");
+    }
+    place.files().remove(place.path(), true);
+    exchange.empty();
+  }
+
+  private void read(Exchange exchange) throws IOException {
+    Place place = place(exchange);
+    FileInfo info = place.files().stat(place.path());
+    if (info.type() == FileType.FOLDER) {
+      throw Fault.of(ErrorCode.IS_A_FOLDER, "this is a folder", "list it").exception();
+    }
+    FileAnswer.send(
+        exchange,
+        200,
+        BYTES,
+        place.files().read(place.path(), new ReadRange(0, info.size())),
+        Map.of("Content-Length", Long.toString(info.size())));
+  }
+
+  private void write(Exchange exchange) throws IOException {
+    Place place = place(exchange);
+    WriteOptions options = WriteOptions.DEFAULT;
+    if (!flag(exchange).orElse(true)) {
+      options = options.onlyNew();
+    }
+    if (exchange.query("mode").isPresent()) {
+      options = options.withMode(Integer.parseInt(exchange.query("mode").get()));
+    }
+    place.files().write(place.path(), exchange.content(), options);
+    own(place, exchange.query("uid"), exchange.query("gid"));
+    exchange.json(201, described(place));
+  }
+
+  private static Optional<Boolean> flag(Exchange exchange) {
+    return exchange.query("force").map(Boolean::parseBoolean);
+  }
+
+  private static void own(Place place, Optional<String> uid, Optional<String> gid) {
+    if (uid.isPresent() || gid.isPresent()) {
+      FileInfo now = place.files().stat(place.path(), NOFOLLOW_LINKS);
+      place
+          .files()
+          .changeOwner(
+              place.path(),
+              uid.orElse(Long.toString(now.uid())) + ":" + gid.orElse(Long.toString(now.gid())));
+    }
+  }
+
+  private static Map<String, Object> described(Place place) {
+    return entry(place.files().stat(place.path(), NOFOLLOW_LINKS));
+  }
+
+  /** The contract knows one time of a file, when it was changed last. */
+  private static Map<String, Object> entry(FileInfo info) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    String path = info.path().substring(Keepers.MOUNT.length());
+    json.put("name", path.isEmpty() ? "/" : info.name());
+    json.put(
+        "type",
+        switch (info.type()) {
+          case FILE -> "file";
+          case FOLDER -> "directory";
+          case LINK -> "symlink";
+          case OTHER -> "unknown";
+        });
+    json.put("path", path.isEmpty() ? "/" : path);
+    json.put("size", info.size());
+    json.put("mode", info.mode());
+    json.put("uid", info.uid());
+    json.put("gid", info.gid());
+    for (String time : List.of("atime", "mtime", "ctime")) {
+      json.put(time, info.modifiedAt().toString());
+    }
+    info.linkTarget().ifPresent(target -> json.put("target", target));
+    return json;
+  }
+}

@@ -1,0 +1,266 @@
+package dev.isola.compat.e2b;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.server.Client;
+import dev.isola.server.ServerHouse;
+import dev.isola.server.route.Route;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/** O1: E2B's control plane, byte by byte where its clients look. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class E2bControlTest {
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private ServerHouse house;
+
+  @BeforeAll
+  void open(@TempDir Path folder) {
+    house = E2bHouse.open(folder);
+  }
+
+  @AfterAll
+  void close() {
+    house.close();
+  }
+
+  private Client.Answer ask(String method, String path, String body) throws IOException {
+    return ask(method, path, body, house.admin);
+  }
+
+  private Client.Answer ask(String method, String path, String body, String key)
+      throws IOException {
+    Map<String, String> headers = new HashMap<>();
+    if (!key.isEmpty()) {
+      headers.put("X-API-KEY", key);
+    }
+    if (!body.isEmpty()) {
+      headers.put("Content-Type", "application/json");
+    }
+    return house.client("").send(method, path, headers, body.getBytes(UTF_8));
+  }
+
+  private Client.Answer create(String more) throws IOException {
+    Client.Answer answer = ask("POST", "/v2/sandboxes", "{\"templateID\":\"host\"" + more + "}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+    return answer;
+  }
+
+  private static List<Map<String, Object>> array(Client.Answer answer) {
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return JSON.readValue(answer.body(), new TypeReference<List<Map<String, Object>>>() {});
+  }
+
+  @Test
+  void aSandboxHasAllThatTheClientsNeed() throws IOException {
+    Client.Answer made = create(",\"timeout\":60,\"metadata\":{\"a\":\"b\"},\"unknown\":{}");
+    assertThat(made.json())
+        .containsKeys("sandboxID", "templateID", "clientID", "envdVersion", "envdAccessToken");
+    assertThat(made.field("trafficAccessToken")).isEqualTo("null");
+    String id = made.field("sandboxID");
+    assertThat(id).matches("[a-z0-9]+");
+    Map<String, Object> info = ask("GET", "/sandboxes/" + id, "").json();
+    assertThat(info)
+        .containsEntry("state", "running")
+        .containsEntry("metadata", Map.of("a", "b"))
+        .containsKeys("startedAt", "endAt", "cpuCount", "memoryMB", "diskSizeMB", "envdVersion")
+        .containsEntry("envdAccessToken", made.json().get("envdAccessToken"));
+    assertThat(ask("DELETE", "/sandboxes/" + id, "").status()).isEqualTo(204);
+    Client.Answer gone = ask("DELETE", "/sandboxes/" + id, "");
+    assertThat(gone.status()).isEqualTo(404);
+    assertThat(gone.json()).containsEntry("code", 404).containsKey("message");
+  }
+
+  @Test
+  void aKeyMakesOneSandbox() throws IOException {
+    Map<String, String> headers =
+        Map.of(
+            "X-API-KEY", house.admin,
+            "Content-Type", "application/json",
+            "Idempotency-Key", "0c1b2a");
+    byte[] wanted = "{\"templateID\":\"host\",\"metadata\":{\"a\":\"b\"}}".getBytes(UTF_8);
+    byte[] other = "{\"templateID\":\"host\",\"timeout\":77}".getBytes(UTF_8);
+    Client client = house.client("");
+    Client.Answer first = client.send("POST", "/v2/sandboxes", headers, wanted);
+    Client.Answer again = client.send("POST", "/v2/sandboxes", headers, wanted);
+    assertThat(again.status()).as(again.text()).isEqualTo(201);
+    assertThat(again.json()).isEqualTo(first.json());
+    assertThat(client.send("POST", "/v2/sandboxes", headers, other).status()).isEqualTo(409);
+    ask("DELETE", "/sandboxes/" + first.field("sandboxID"), "");
+  }
+
+  @Test
+  void theTokenOfOneSandboxOpensNoOther() throws IOException {
+    Client.Answer one = create("");
+    Client.Answer other = create("");
+    Map<String, String> mine =
+        Map.of(
+            "E2b-Sandbox-Id", one.field("sandboxID"),
+            "E2b-Sandbox-Port", "49983",
+            "X-Access-Token", one.field("envdAccessToken"));
+    Map<String, String> stolen = new HashMap<>(mine);
+    stolen.put("E2b-Sandbox-Id", other.field("sandboxID"));
+    Client client = house.client("");
+    byte[] nothing = new byte[0];
+    assertThat(client.send("GET", "/envs", mine, nothing).status()).isEqualTo(200);
+    Client.Answer refused = client.send("GET", "/envs", stolen, nothing);
+    assertThat(refused.status()).isEqualTo(401);
+    assertThat(refused.json()).containsEntry("code", 401);
+    stolen.put("X-Access-Token", house.admin);
+    assertThat(client.send("GET", "/envs", stolen, nothing).status()).isEqualTo(401);
+  }
+
+  @Test
+  void everyRouteOfTheirsNeedsAKeyThatAllowsIt() throws IOException {
+    List<Route> theirs = house.routes.all().stream().filter(one -> one.dialect() == E2bDialect.CONTROL).toList();
+    assertThat(theirs).hasSizeGreaterThan(30);
+    for (Route route : theirs) {
+      String path = route.template().replaceAll("\\{[a-z]+}", "nothing");
+      String body = route.method().equals("GET") || route.method().equals("DELETE") ? "" : "{}";
+      for (String key : List.of("", "e2b_0123", house.admin + "0")) {
+        Client.Answer answer = ask(route.method(), path, body, key);
+        assertThat(answer.status()).as(route.name() + " with " + key).isEqualTo(401);
+        assertThat(answer.json()).containsEntry("code", 401).containsKey("message");
+      }
+      if (route.scope().isPresent() && route.scope().get() != dev.isola.server.auth.Scope.READ) {
+        assertThat(ask(route.method(), path, body, house.read).status())
+            .as(route.name())
+            .isEqualTo(403);
+      }
+    }
+  }
+
+  @Test
+  void listsAreByPageAndNewestFirst() throws IOException {
+    String first = create(",\"metadata\":{\"list\":\"x y\"}").field("sandboxID");
+    String second = create(",\"metadata\":{\"list\":\"x y\"}").field("sandboxID");
+    String third = create(",\"metadata\":{\"list\":\"x y\"}").field("sandboxID");
+    String query = "/v2/sandboxes?limit=2&metadata=list%3Dx%252520y";
+    Client.Answer page = ask("GET", query, "");
+    assertThat(array(page)).extracting(one -> one.get("sandboxID")).containsExactly(third, second);
+    String next = page.headers().get("x-next-token");
+    Client.Answer rest = ask("GET", query + "&nextToken=" + next, "");
+    assertThat(array(rest)).extracting(one -> one.get("sandboxID")).containsExactly(first);
+    assertThat(rest.headers()).doesNotContainKey("x-next-token");
+    Client.Answer oldest = ask("GET", query + "&order=asc", "");
+    assertThat(array(oldest))
+        .extracting(one -> one.get("sandboxID"))
+        .containsExactly(first, second);
+    assertThat(ask("GET", "/v2/sandboxes?state=asleep", "").json()).containsEntry("code", 400);
+    assertThat(ask("GET", "/v2/sandboxes?nextToken=rubbish", "").json()).containsEntry("code", 400);
+  }
+
+  @Test
+  void pausedTwiceIsAConflictAndConnectingWakes() throws IOException {
+    String id = create("").field("sandboxID");
+    assertThat(ask("POST", "/sandboxes/" + id + "/pause", "{}").status()).isEqualTo(204);
+    assertThat(ask("POST", "/sandboxes/" + id + "/pause", "{}").json()).containsEntry("code", 409);
+    Map<String, String> health = Map.of("E2b-Sandbox-Id", id);
+    Client.Answer asleep = house.client("").send("GET", "/health", health, new byte[0]);
+    assertThat(asleep.status()).isEqualTo(502);
+    assertThat(asleep.json()).containsEntry("code", 502).containsEntry("sandboxId", id);
+    assertThat(ask("POST", "/v2/sandboxes/" + id + "/connect", "{}").status()).isEqualTo(201);
+    assertThat(ask("POST", "/v2/sandboxes/" + id + "/connect", "{}").status()).isEqualTo(200);
+    assertThat(ask("POST", "/sandboxes/" + id + "/resume", "{}").json()).containsEntry("code", 409);
+    assertThat(house.client("").send("GET", "/health", health, new byte[0]).status())
+        .isEqualTo(204);
+  }
+
+  @Test
+  void whatCannotBeKeptIsRefusedAndNotPassedOver() throws IOException {
+    for (String network :
+        List.of(
+            "{\"dnsServers\":[\"192.0.2.1\"]}",
+            "{\"allowOut\":[\"a.example\"]}",
+            "{\"rules\":{\"a.example\":[]}}",
+            "{\"egressProxy\":{\"address\":\"x\"}}")) {
+      Client.Answer answer =
+          ask("POST", "/v2/sandboxes", "{\"templateID\":\"host\",\"network\":" + network + "}");
+      assertThat(answer.status()).as(network).isEqualTo(501);
+    }
+    String id = create("").field("sandboxID");
+    String network = "/sandboxes/" + id + "/network";
+    assertThat(ask("PUT", network, "{}").status()).isEqualTo(204);
+    for (String change :
+        List.of("{\"allow_internet_access\":false}", "{\"allowOut\":[\"a.example\"]}")) {
+      assertThat(ask("PUT", network, change).status()).as(change).isEqualTo(501);
+    }
+    assertThat(ask("POST", "/secrets", "{\"name\":\"a\",\"value\":\"b\"}").status()).isEqualTo(501);
+    assertThat(
+            ask(
+                    "POST",
+                    "/v2/sandboxes",
+                    "{\"templateID\":\"host\",\"metadata\":{\"isola.x\":\"y\"}}")
+                .status())
+        .isEqualTo(400);
+    assertThat(ask("POST", "/v2/sandboxes", "{\"templateID\":7}").status()).isEqualTo(400);
+    assertThat(ask("POST", "/v2/sandboxes", "{\"templateID\":\"none\"}").json())
+        .containsEntry("code", 404);
+  }
+
+  @Test
+  void volumesHaveNames() throws IOException {
+    Client.Answer made = ask("POST", "/volumes", "{\"name\":\"data\"}");
+    assertThat(made.status()).isEqualTo(201);
+    assertThat(ask("POST", "/volumes", "{\"name\":\"data\"}").json()).containsEntry("code", 409);
+    assertThat(ask("POST", "/volumes", "{\"name\":\"../x\"}").json()).containsEntry("code", 400);
+    assertThat(ask("GET", "/volumes/" + made.field("volumeID"), "").field("name"))
+        .isEqualTo("data");
+    assertThat(ask("GET", "/volumes/none", "").json()).containsEntry("code", 404);
+    assertThat(array(ask("GET", "/volumes", "")))
+        .anySatisfy(one -> assertThat(one).containsEntry("name", "data"));
+  }
+
+  @Test
+  void whatIsInAVolumeIsForItsTokenOnly() throws IOException {
+    Client.Answer made = ask("POST", "/volumes", "{\"name\":\"inside\"}");
+    String id = made.field("volumeID");
+    String token = made.field("token");
+    assertThat(token).hasSize(64);
+    assertThat(array(ask("GET", "/volumes", "", house.read)))
+        .allSatisfy(one -> assertThat(one).containsOnlyKeys("volumeID", "name"));
+    assertThat(ask("GET", "/volumes/" + id, "", house.read).status()).isEqualTo(403);
+    String second = ask("GET", "/volumes/" + id, "", house.use).field("token");
+    assertThat(second).hasSize(64).isNotEqualTo(token);
+    assertThat(content("GET", id, "dir?path=/", "Bearer " + second).status()).isNotEqualTo(401);
+    assertThat(house.ledger.settings().all("e2b-volume").toString())
+        .contains(id)
+        .doesNotContain(token, second);
+    for (String shown : List.of("", "Bearer", "Bearer " + token + "0", token, "Basic " + token)) {
+      assertThat(content("GET", id, "dir?path=/", shown).status()).as(shown).isEqualTo(401);
+    }
+    assertThat(content("GET", id, "dir?path=/", "Bearer " + house.admin).status()).isEqualTo(401);
+    assertThat(content("GET", "none", "dir?path=/", "Bearer " + token).status()).isEqualTo(401);
+    assertThat(content("GET", id, "dir?path=/&depth=0", "Bearer " + token).status()).isEqualTo(400);
+    assertThat(content("GET", id, "file?path=a/../../b", "Bearer " + token).json())
+        .containsEntry("code", 400);
+    // The provider of this server has no volumes, and says so.
+    Client.Answer refused = content("GET", id, "dir?path=/", "Bearer " + token);
+    assertThat(refused.status()).as(refused.text()).isGreaterThanOrEqualTo(400);
+    assertThat(refused.field("message")).contains("volume");
+    assertThat(ask("DELETE", "/volumes/" + id, "").status()).isGreaterThanOrEqualTo(400);
+    assertThat(ask("GET", "/volumes/" + id, "").status()).isEqualTo(200);
+  }
+
+  private Client.Answer content(String method, String volume, String what, String authorization)
+      throws IOException {
+    Map<String, String> headers =
+        authorization.isEmpty() ? Map.of() : Map.of("Authorization", authorization);
+    return house
+        .client("")
+        .send(method, "/volumecontent/" + volume + "/" + what, headers, new byte[0]);
+  }
+}

@@ -1,0 +1,93 @@
+package dev.isola.compat.e2b;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import dev.isola.server.Client;
+import dev.isola.server.Options;
+import dev.isola.server.ServerHouse;
+import dev.isola.server.Site;
+import dev.isola.server.limit.Limits;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The tokens of E2B's clients at private ports: who opens them, who is counted, what is hidden. */
+class E2bPortCredentialsTest {
+  private static final List<String> HEADERS = List.of("X-Access-Token", "E2b-Traffic-Access-Token");
+
+  @TempDir Path folder;
+  private Site site;
+  private ServerHouse house;
+  private Client.Answer made;
+
+  @BeforeEach
+  void open() throws IOException {
+    site = new Site();
+    site.answers("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    house =
+        E2bHouse.open(
+            folder,
+            new SubprocessProviderFactory(),
+            serving ->
+                new Options(
+                    Optional.empty(), new Limits(0, 1, 2, 0, 0), List.of(), Optional::empty),
+            Map.of("shutdown", "drain"));
+    made =
+        house
+            .client("")
+            .send(
+                "POST",
+                "/v2/sandboxes",
+                Map.of("X-API-KEY", house.admin, "Content-Type", "application/json"),
+                "{\"templateID\":\"host\",\"network\":{\"allowPublicTraffic\":false}}"
+                    .getBytes(UTF_8));
+    assertThat(made.status()).as(made.text()).isEqualTo(201);
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    house.client().delete("/api/v1/sandboxes/" + made.field("sandboxID") + "?force=true");
+    house.close();
+    site.close();
+  }
+
+  private Client.Answer preview(Map<String, String> more) throws IOException {
+    Map<String, String> headers = new HashMap<>(more);
+    headers.put("E2b-Sandbox-Id", made.field("sandboxID"));
+    headers.put("E2b-Sandbox-Port", Integer.toString(site.port()));
+    return house.client("").send("GET", "/", headers, new byte[0]);
+  }
+
+  @Test
+  void rightTokensOpenAPrivatePortAndDoNotReachTheSandbox() throws IOException {
+    assertThat(preview(Map.of()).status()).isEqualTo(401);
+    List<String> tokens =
+        List.of(made.field("envdAccessToken"), made.field("trafficAccessToken"));
+    for (int i = 0; i < HEADERS.size(); i++) {
+      Client.Answer answer =
+          preview(Map.of(HEADERS.get(i), tokens.get(i), "X-API-KEY", house.use, "X-Own", "yes"));
+      assertThat(answer.status()).as(HEADERS.get(i) + answer.text()).isEqualTo(200);
+      assertThat(site.lastHead())
+          .contains("X-Own: yes")
+          .doesNotContain(tokens.get(i), house.use, "X-API-KEY", HEADERS.get(i));
+    }
+  }
+
+  @Test
+  void wrongTokensAreCountedAndThenARightOneIsNotLookedAt() throws IOException {
+    for (String header : HEADERS) {
+      assertThat(preview(Map.of(header, "wrong")).status()).as(header).isEqualTo(401);
+    }
+    assertThat(preview(Map.of(HEADERS.getFirst(), made.field("envdAccessToken"))).status())
+        .isEqualTo(429);
+  }
+}

@@ -1,0 +1,53 @@
+package dev.isola.compat.e2b.create;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.compat.e2b.model.Body;
+import dev.isola.spi.error.Unsupported;
+import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A1: which of E2B's rules of egress are kept, and which refused. */
+class EgressTest {
+  private static final Network NOTHING = Network.of(NetworkMode.NONE);
+  private static final Body DENY_ALL = new Body(Map.of("denyOut", List.of("0.0.0.0/0")));
+  private static final Body DENY_ONE = new Body(Map.of("denyOut", List.of("1.1.1.1")));
+
+  @Test
+  void withoutRulesTheOwnerDecides() {
+    Egress egress = Egress.of(new Body(Map.of("allowOut", List.of())), true);
+    assertThat(egress.network(NetworkMode.BRIDGE)).isEqualTo(Network.of(NetworkMode.BRIDGE));
+    assertThat(egress.network(NetworkMode.NONE)).isEqualTo(Network.DEFAULT);
+  }
+
+  @Test
+  void whoForbidsEverythingHasNoNetwork() {
+    assertThat(Egress.of(DENY_ALL, true).network(NetworkMode.BRIDGE)).isEqualTo(NOTHING);
+    assertThat(Egress.of(new Body(Map.of()), false).network(NetworkMode.BRIDGE)).isEqualTo(NOTHING);
+  }
+
+  @Test
+  void whoForbidsSomethingIsKeptToItOnlyByNoNetwork() {
+    assertThat(Egress.of(DENY_ONE, false).network(NetworkMode.BRIDGE)).isEqualTo(NOTHING);
+    assertThat(Egress.of(DENY_ONE, true).network(NetworkMode.NONE)).isEqualTo(NOTHING);
+    assertThatThrownBy(() -> Egress.of(DENY_ONE, true).network(NetworkMode.BRIDGE))
+        .isInstanceOf(Unsupported.class)
+        .hasMessageContaining("denyOut");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"allowOut", "rules", "egressProxy", "dnsServers"})
+  void theRestIsRefused(String name) {
+    for (Object said : List.of(List.of("x"), Map.of("x", List.of()))) {
+      assertThatThrownBy(() -> Egress.of(new Body(Map.of(name, said)), false))
+          .isInstanceOf(Unsupported.class)
+          .hasMessageContaining(name);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package dev.isola.compat.e2b.envd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.ExecutionInfo;
+import dev.isola.spi.exec.Exit;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** A1: how long a process that has ended can be connected to. */
+class ProcessRoutesTest {
+  private static final Instant BEGIN = Instant.parse("2026-01-02T03:04:05Z");
+
+  private static ExecutionInfo info(Optional<Instant> end) {
+    return new ExecutionInfo(
+        new ExecutionId("1"),
+        7,
+        Optional.empty(),
+        List.of("true"),
+        Optional.empty(),
+        Optional.empty(),
+        BEGIN,
+        Optional.empty(),
+        0,
+        0,
+        false,
+        end.map(any -> new Exit.Exited(0)),
+        end);
+  }
+
+  @Test
+  void itIsTheTimeOfTheEndThatCounts() {
+    ExecutionInfo ended = info(Optional.of(BEGIN.plusSeconds(60)));
+    assertThat(ProcessRoutes.isSince(BEGIN.plusSeconds(60), ended)).isTrue();
+    assertThat(ProcessRoutes.isSince(BEGIN.plusSeconds(61), ended)).isFalse();
+    assertThat(ProcessRoutes.isSince(BEGIN, info(Optional.empty()))).isFalse();
+  }
+}

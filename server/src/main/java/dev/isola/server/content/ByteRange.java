@@ -1,0 +1,56 @@
+package dev.isola.server.content;
+
+import dev.isola.server.route.Query;
+import dev.isola.spi.spec.Violation;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A range of bytes that was asked for.
+ *
+ * @param first empty for the last {@code last} bytes
+ * @param last empty for up to the end
+ */
+public record ByteRange(Optional<Long> first, Optional<Long> last) {
+  private static final Pattern FORM = Pattern.compile("bytes=([0-9]{0,18})-([0-9]{0,18})");
+
+  /** A range of a file whose size is known. */
+  public record Part(long first, long length, long size) {
+    /** Returns what Content-Range says of it. */
+    public String header() {
+      return "bytes " + first + "-" + (first + length - 1) + "/" + size;
+    }
+  }
+
+  /** Reads the header Range. */
+  public static Optional<ByteRange> of(Optional<String> header) {
+    if (header.isEmpty()) {
+      return Optional.empty();
+    }
+    Matcher form = FORM.matcher(header.get().strip());
+    if (!form.matches() || (form.group(1).isEmpty() && form.group(2).isEmpty())) {
+      throw refused("must be bytes=FIRST-LAST, one range");
+    }
+    return Optional.of(new ByteRange(number(form.group(1)), number(form.group(2))));
+  }
+
+  private static Optional<Long> number(String digits) {
+    return digits.isEmpty() ? Optional.empty() : Optional.of(Long.parseLong(digits));
+  }
+
+  /** Returns the range of a file of that size. */
+  public Part within(long size) {
+    long from = first.orElseGet(() -> Math.max(0, size - last.orElse(0L)));
+    long to = first.isEmpty() ? size - 1 : Math.min(last.orElse(Long.MAX_VALUE), size - 1);
+    if (from > to) {
+      throw refused("is outside the file, which has " + size + " bytes");
+    }
+    return new Part(from, to - from + 1, size);
+  }
+
+  private static RuntimeException refused(String problem) {
+    return Query.refused(List.of(new Violation("Range", problem)));
+  }
+}

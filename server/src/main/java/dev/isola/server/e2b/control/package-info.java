@@ -1,5 +1,0 @@
-/** The routes of E2B's control plane over sandboxes and snapshots. */
-@NullMarked
-package dev.isola.server.e2b.control;
-
-import org.jspecify.annotations.NullMarked;

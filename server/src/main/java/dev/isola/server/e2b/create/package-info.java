@@ -1,5 +1,0 @@
-/** Creates sandboxes for E2B's clients: the order, the network, what runs first. */
-@NullMarked
-package dev.isola.server.e2b.create;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Bodies, errors and labels of E2B's API, as all of its parts use them. */
-@NullMarked
-package dev.isola.server.e2b.model;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Templates of E2B's clients: images that are built by instructions. */
-@NullMarked
-package dev.isola.server.e2b.template;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,168 @@
+package dev.isola.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Gate;
+import dev.isola.server.auth.PortCredentials;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.error.ErrorStatus;
+import dev.isola.server.route.ApiDialect;
+import dev.isola.server.route.ApiExtension;
+import dev.isola.server.route.Route;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Another API plugs into the server by its interface, and the server keeps its promises for it. */
+class ApiExtensionTest {
+  private static final String KEY = "X-Sample-Key";
+  private static final String SANDBOX = "X-Sample-Sandbox";
+  private static final int PORT = 4000;
+
+  /** Keys in a header of its own; errors are the code alone. */
+  private record SampleDialect() implements ApiDialect {
+    @Override
+    public boolean isNative() {
+      return false;
+    }
+
+    @Override
+    public List<String> secrets(Function<String, List<String>> headers) {
+      return headers.apply(KEY);
+    }
+
+    @Override
+    public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+      return keys.find(secret);
+    }
+
+    @Override
+    public ErrorAnswer error(Fault fault, String requestId, Optional<String> sandbox) {
+      return new ErrorAnswer(
+          ErrorStatus.of(fault.code()),
+          "application/sample+json",
+          Map.of("sample", fault.code().name()));
+    }
+  }
+
+  private record SampleApi() implements ApiExtension {
+    @Override
+    public List<Route> routes() {
+      return List.of(
+          Route.of("GET", "/sample", "sample", "Answers.")
+              .needs(Scope.USE)
+              .of(new SampleDialect())
+              .by(exchange -> exchange.json(200, Map.of("key", exchange.key().orElseThrow().name()))),
+          Route.of("GET", "/inside/{id}/{what}", "sampleInside", "Answers for a port.")
+              .needs(Scope.USE)
+              .of(new SampleDialect())
+              .by(
+                  exchange ->
+                      exchange.json(
+                          200, Map.of("id", exchange.path("id"), "what", exchange.path("what")))));
+    }
+
+    @Override
+    public Optional<ApiDialect> dialect(
+        Function<String, List<String>> headers, Optional<Gate.PreviewHost> target) {
+      return headers.apply(KEY).isEmpty() ? Optional.empty() : Optional.of(new SampleDialect());
+    }
+
+    @Override
+    public Optional<PortName> port(Function<String, List<String>> headers) {
+      return headers.apply(SANDBOX).stream()
+          .findFirst()
+          .map(id -> new PortName(id, Integer.toString(PORT)));
+    }
+
+    @Override
+    public Optional<String> path(Gate.PreviewHost target, String path) {
+      return target.port() == PORT
+          ? Optional.of("/inside/" + target.sandbox() + path)
+          : Optional.empty();
+    }
+
+    @Override
+    public PortCredentials portCredentials() {
+      return PortCredentials.NONE;
+    }
+  }
+
+  @TempDir Path folder;
+  private ServerHouse house;
+
+  @BeforeEach
+  void open() {
+    house =
+        new ServerHouse(
+            folder,
+            Duration.ofSeconds(30),
+            new MemoryProviderFactory(),
+            serving -> Options.NONE,
+            Map.of(),
+            (serving, keys, stored) -> List.of(new SampleApi()));
+  }
+
+  @AfterEach
+  void close() {
+    house.close();
+  }
+
+  private Client.Answer get(String path, Map<String, String> headers) throws IOException {
+    return house.client("").send("GET", path, headers, new byte[0]);
+  }
+
+  @Test
+  void routeOfAnExtensionTakesKeysAndWritesErrorsInItsDialect() throws IOException {
+    assertThat(get("/sample", Map.of(KEY, house.use)).field("key")).isEqualTo("use");
+    Client.Answer none = get("/sample", Map.of());
+    assertThat(none.status()).isEqualTo(401);
+    assertThat(none.type()).isEqualTo("application/sample+json");
+    assertThat(none.json()).isEqualTo(Map.of("sample", "UNAUTHENTICATED"));
+    assertThat(get("/sample", Map.of(KEY, house.read)).json())
+        .isEqualTo(Map.of("sample", "FORBIDDEN"));
+    assertThat(house.client(house.use).get("/sample").status())
+        .as("a bearer is no credential of this dialect")
+        .isEqualTo(401);
+  }
+
+  @Test
+  void errorBeforeARouteIsFoundIsInTheDialectOfTheRequest() throws IOException {
+    assertThat(get("/nowhere", Map.of(KEY, house.use)).json())
+        .isEqualTo(Map.of("sample", "ROUTE_NOT_FOUND"));
+    assertThat(get("/nowhere", Map.of()).field("code")).isEqualTo("ROUTE_NOT_FOUND");
+  }
+
+  @Test
+  void portThatTheExtensionAnswersLeadsToItsRouteWithItsGuards() throws IOException {
+    String host = PORT + "-abc.localhost:" + house.server.port();
+    for (Map<String, String> named : List.of(Map.of("Host", host), Map.of(SANDBOX, "abc"))) {
+      Map<String, String> headers = new HashMap<>(named);
+      assertThat(get("/hello", headers).status()).isEqualTo(401);
+      headers.put(KEY, house.use);
+      assertThat(get("/hello", headers).json()).isEqualTo(Map.of("id", "abc", "what", "hello"));
+      headers.put("Origin", "http://evil.example");
+      assertThat(get("/hello", headers).status()).as("a foreign page").isEqualTo(403);
+    }
+  }
+
+  @Test
+  void openApiDocumentDescribesTheNativeApiOnly() throws IOException {
+    assertThat(house.client("").get("/api/v1/openapi.json").text())
+        .contains("/api/v1/sandboxes")
+        .doesNotContain("/sample", "/inside");
+  }
+}
