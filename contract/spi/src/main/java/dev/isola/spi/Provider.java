@@ -1,5 +1,6 @@
 package dev.isola.spi;
 
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.List;
 import java.util.Optional;
@@ -49,6 +50,11 @@ public interface Provider extends AutoCloseable {
    * has no images, or cannot tell without fetching one. Called before a warm sandbox is handed out.
    */
   default Optional<String> imageDigest(SandboxSpec spec) {
+    return Optional.empty();
+  }
+
+  /** Returns the volumes of this provider when it declares {@link Volumes}; empty otherwise. */
+  default Optional<Volumes> volumes() {
     return Optional.empty();
   }
 

@@ -13,6 +13,7 @@ import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import java.nio.file.Files;
@@ -116,6 +117,11 @@ final class DockerProvider implements Provider {
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
     return creation.imageDigest(spec);
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    return Optional.of(new EngineVolumes(engine, context.instance()));
   }
 
   @Override
