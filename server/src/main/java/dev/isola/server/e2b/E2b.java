@@ -45,7 +45,7 @@ public final class E2b {
                             new TemplateRoutes(serving, keys, images, templates, settings, keep)
                                 .routes().stream(),
                             VolumeRoutes.all(
-                                keep.settings(), serving, templates, wanted, beginnings)
+                                keep.settings(), serving, templates, settings.provider())
                                 .stream())
                         .toList())
             .orElse(List.of());
