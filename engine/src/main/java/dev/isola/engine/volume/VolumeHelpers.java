@@ -7,6 +7,8 @@ import dev.isola.engine.lifecycle.Order;
 import dev.isola.spi.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.file.FileSystem;
@@ -33,18 +35,33 @@ final class VolumeHelpers {
   private static final Duration LONGEST = Duration.ofHours(1);
 
   private static final Duration REPLACED_AFTER = Duration.ofMinutes(30);
+
+  /** At once: a client that only reads must not fill the machine with sandboxes. */
+  private static final int MOST = 32;
+
   private static final String ROOT = "root";
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final HelperSandboxes sandboxes;
   private final VolumeMounts mounts;
-  private final Map<Key, Helper> helpers = new ConcurrentHashMap<>();
+  private final Map<Key, HelperSandbox> helpers = new ConcurrentHashMap<>();
 
   private record Key(String volume, HelperProfile profile) {}
 
-  private record Helper(SandboxId id, long nanos) {
+  /**
+   * @param created and when it was used last, as the JVM counts time
+   */
+  private record HelperSandbox(SandboxId id, long created, long used) {
     boolean isOld() {
-      return System.nanoTime() - nanos > REPLACED_AFTER.toNanos();
+      return System.nanoTime() - created > REPLACED_AFTER.toNanos();
+    }
+
+    boolean isIdle() {
+      return System.nanoTime() - used > 2 * IDLE.toNanos();
+    }
+
+    HelperSandbox usedNow() {
+      return new HelperSandbox(id, created, System.nanoTime());
     }
   }
 
@@ -57,11 +74,12 @@ final class VolumeHelpers {
   VolumeFiles files(VolumeEntry entry, HelperProfile profile) {
     Key key = new Key(entry.id(), profile);
     Sandbox sandbox = running(key).orElseGet(() -> create(entry, key));
+    helpers.computeIfPresent(key, (any, helper) -> helper.usedNow());
     return new VolumeFiles(sandbox.files().madeFor(profile.user().orElse(ROOT)));
   }
 
   private Optional<Sandbox> running(Key key) {
-    Helper known = helpers.get(key);
+    HelperSandbox known = helpers.get(key);
     if (known == null || known.isOld()) {
       return Optional.empty(); // an old one ends by itself once what it does is done
     }
@@ -74,6 +92,15 @@ final class VolumeHelpers {
   }
 
   private Sandbox create(VolumeEntry entry, Key key) {
+    helpers.values().removeIf(HelperSandbox::isIdle);
+    if (helpers.size() >= MOST) {
+      throw Fault.of(
+              ErrorCode.RESOURCE_LIMIT,
+              "the files of " + MOST + " volumes are in use already",
+              "try again in a minute")
+          .with("limit", Integer.toString(MOST))
+          .exception();
+    }
     SandboxSpec.Builder spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .network(Network.of(NetworkMode.NONE))
@@ -86,7 +113,7 @@ final class VolumeHelpers {
             .withLabels(Map.of(VolumeMounts.LABEL, entry.id()))
             .withIdleTimeout(IDLE);
     SandboxId id = sandboxes.create(order).id();
-    helpers.put(key, new Helper(id, System.nanoTime()));
+    helpers.put(key, new HelperSandbox(id, System.nanoTime(), System.nanoTime()));
     Sandbox sandbox = sandboxes.sandbox(id);
     key.profile().user().ifPresent(user -> give(sandbox.files().madeFor(user), user));
     return sandbox;
