@@ -20,7 +20,9 @@ import dev.isola.store.Ledger;
 import dev.isola.store.VolumeEntry;
 import dev.isola.store.VolumeEntry.State;
 import java.security.SecureRandom;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -91,15 +93,10 @@ public final class VolumeService {
   private VolumeView createLocked(String tenant, String name, String provider) {
     refuseWhenFull();
     String holder = holder(provider);
+    Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS); // as the ledger keeps it
     VolumeEntry entry =
         new VolumeEntry(
-            SandboxId.random(RANDOM).value(),
-            tenant,
-            name,
-            holder,
-            State.CREATING,
-            clock.instant(),
-            clock.instant());
+            SandboxId.random(RANDOM).value(), tenant, name, holder, State.CREATING, now, now);
     if (!ledger.volumes().insert(entry)) {
       throw Fault.of(
               ErrorCode.CONFLICT, "the volume " + name + " exists already", "choose another name")
