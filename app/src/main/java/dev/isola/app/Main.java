@@ -34,6 +34,7 @@ import dev.isola.app.remote.ResumeCommand;
 import dev.isola.app.remote.ShellCommand;
 import dev.isola.app.remote.SnapshotCommand;
 import dev.isola.app.remote.TopCommand;
+import dev.isola.app.remote.VolumeCommand;
 import dev.isola.app.serve.ServeCommand;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -107,6 +108,7 @@ public final class Main {
     commands.put("top", wiring -> new CommandLine(new TopCommand(wiring)));
     commands.put("rm", wiring -> new CommandLine(new RemoveCommand(wiring)));
     commands.put("snapshot", SnapshotCommand::line);
+    commands.put("volume", VolumeCommand::line);
     commands.put("fork", wiring -> new CommandLine(new ForkCommand(wiring)));
     commands.put("keys", KeysCommand::line);
     commands.put("config", wiring -> new CommandLine(new ConfigCommand(wiring)));

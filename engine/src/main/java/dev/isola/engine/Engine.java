@@ -29,6 +29,9 @@ import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.Snapshots;
 import dev.isola.engine.trace.Traces;
+import dev.isola.engine.volume.EarlierVolumes;
+import dev.isola.engine.volume.HelperSandboxes;
+import dev.isola.engine.volume.VolumeService;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -51,14 +54,24 @@ import java.util.Optional;
  */
 public final class Engine implements AutoCloseable {
   private final EngineParts parts;
+  private final VolumeService volumes;
   private final Shutdown shutdown;
   private final HostAccess hostAccess;
   private final Readiness readiness;
   private final Optional<Duration> defaultTtl;
   private volatile boolean closing;
 
-  private Engine(Config config, EngineParts parts, HealthMonitor health) {
+  private Engine(Config config, EngineParts parts, HealthMonitor health, InstantSource clock) {
     this.parts = parts;
+    this.volumes =
+        new VolumeService(
+            parts.ledger,
+            parts.registry,
+            parts.creator::providerFor,
+            config.get(Keys.PROVIDER),
+            helperSandboxes(),
+            clock,
+            parts.log);
     this.shutdown = config.get(Keys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
     this.readiness = new Readiness(parts.selector, config.get(Keys.PROVIDER), health::current);
@@ -78,7 +91,31 @@ public final class Engine implements AutoCloseable {
       Log log) {
     EngineParts parts = new EngineParts(config, ledger, registry, health, clock, log);
     parts.start(config);
-    return new Engine(config, parts, health);
+    new EarlierVolumes(ledger, clock, log).adopt();
+    Engine engine = new Engine(config, parts, health, clock);
+    parts.schedule.once("volumes", engine.volumes::reconcile);
+    parts.schedule.every(
+        config.get(Keys.RECONCILE_INTERVAL), "volumes", engine.volumes::reconcile);
+    return engine;
+  }
+
+  private HelperSandboxes helperSandboxes() {
+    return new HelperSandboxes() {
+      @Override
+      public SandboxView create(Order order) {
+        return Engine.this.create(order).entry();
+      }
+
+      @Override
+      public Sandbox sandbox(SandboxId id) {
+        return Engine.this.sandbox(id);
+      }
+
+      @Override
+      public void destroy(SandboxId id) {
+        Engine.this.destroy(id, Destroy.FORCE);
+      }
+    };
   }
 
   /**
@@ -90,8 +127,12 @@ public final class Engine implements AutoCloseable {
     refuseWhenClosing();
     hostAccess.check(order.request().spec(), order.hostAccess());
     ReservedTags.refuse(order.request().tags());
-    return parts.measured.spawn(
-        requestedProvider(order), () -> parts.creator.create(order, parts.pool));
+    Order placed = volumes.admit(order);
+    Delivery delivery =
+        parts.measured.spawn(
+            requestedProvider(placed), () -> parts.creator.create(placed, parts.pool));
+    volumes.placed(placed, delivery.entry().provider());
+    return delivery;
   }
 
   /** Unknown names must not become metric labels. */
@@ -237,6 +278,10 @@ public final class Engine implements AutoCloseable {
 
   public Snapshots snapshots() {
     return parts.snapshots;
+  }
+
+  public VolumeService volumes() {
+    return volumes;
   }
 
   public EventLog events() {

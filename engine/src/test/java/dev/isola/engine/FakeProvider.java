@@ -11,6 +11,7 @@ import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting.Usage;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.Provider;
@@ -32,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -97,6 +99,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   /** Refuses a longer ttl, as a backend with a maximum does. */
   public volatile @Nullable Duration longestTtl;
 
+  public final Set<String> volumes = new ConcurrentSkipListSet<>();
   public final AtomicInteger created = new AtomicInteger();
   public final AtomicInteger asked = new AtomicInteger();
 
@@ -211,6 +214,37 @@ public final class FakeProvider implements Provider, ProviderFactory {
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
     return imageDigest;
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    return capabilities.contains(Volumes.class) ? Optional.of(new Folders()) : Optional.empty();
+  }
+
+  private final class Folders implements Volumes {
+    @Override
+    public void create(String volume) {
+      fail();
+      volumes.add(volume);
+    }
+
+    @Override
+    public List<String> list() {
+      return List.copyOf(volumes);
+    }
+
+    @Override
+    public void destroy(String volume) {
+      fail();
+      volumes.remove(volume);
+    }
+
+    private void fail() {
+      RuntimeException planned = failure;
+      if (planned != null) {
+        throw planned;
+      }
+    }
   }
 
   @Override

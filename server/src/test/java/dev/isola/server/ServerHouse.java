@@ -1,5 +1,7 @@
 package dev.isola.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.Settings;
@@ -31,11 +33,13 @@ import dev.isola.spi.spec.NetworkMode;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
+import dev.isola.store.VolumeEntry;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -194,6 +198,20 @@ public final class ServerHouse implements AutoCloseable {
   private String key(String name, Scope scope) {
     keys.revoke(name);
     return keys.make(name, scope).secret();
+  }
+
+  /** Writes down a volume that no provider has, and returns its id, which is its name as well. */
+  public String plantVolume() {
+    String name = "planted";
+    Instant now = Instant.now();
+    assertThat(
+            ledger
+                .volumes()
+                .insert(
+                    new VolumeEntry(
+                        name, "", name, "memory", VolumeEntry.State.AVAILABLE, now, now)))
+        .isTrue();
+    return name;
   }
 
   public Client client() {

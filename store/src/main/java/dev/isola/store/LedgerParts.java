@@ -10,4 +10,6 @@ public interface LedgerParts {
   Idempotency idempotency();
 
   Settings settings();
+
+  VolumeEntries volumes();
 }

@@ -21,7 +21,8 @@ record Migrations(List<Migration> steps) {
                 "0002-events.sql",
                 "0003-keys-and-settings.sql",
                 "0004-engine-state.sql",
-                "0005-expiry-actions.sql")
+                "0005-expiry-actions.sql",
+                "0006-volumes.sql")
             .map(Migration::resource)
             .toList());
   }

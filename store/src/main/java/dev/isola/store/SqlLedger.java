@@ -11,14 +11,19 @@ final class SqlLedger implements Ledger {
   private final Parts parts;
 
   private record Parts(
-      Sandboxes sandboxes, Events events, Idempotency idempotency, Settings settings)
+      Sandboxes sandboxes,
+      Events events,
+      Idempotency idempotency,
+      Settings settings,
+      VolumeEntries volumes)
       implements LedgerParts {
     static Parts on(Database database, Duration keepKeys) {
       return new Parts(
           new SqlSandboxes(database),
           new SqlEvents(database),
           new SqlIdempotency(database, keepKeys),
-          new SqlSettings(database));
+          new SqlSettings(database),
+          new SqlVolumes(database));
     }
   }
 
@@ -52,6 +57,11 @@ final class SqlLedger implements Ledger {
   @Override
   public Settings settings() {
     return parts.settings();
+  }
+
+  @Override
+  public VolumeEntries volumes() {
+    return parts.volumes();
   }
 
   @Override

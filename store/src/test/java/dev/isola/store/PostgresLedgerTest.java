@@ -42,6 +42,13 @@ class PostgresLedgerTest {
   }
 
   @Nested
+  class OfVolumes extends VolumesContract {
+    OfVolumes() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
   class OfRaces extends RacesContract {
     OfRaces() {
       super(POSTGRESQL);

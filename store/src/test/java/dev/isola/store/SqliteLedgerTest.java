@@ -42,6 +42,13 @@ class SqliteLedgerTest {
   }
 
   @Nested
+  class OfVolumes extends VolumesContract {
+    OfVolumes() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
   class OfRaces extends RacesContract {
     OfRaces() {
       super(SQLITE);

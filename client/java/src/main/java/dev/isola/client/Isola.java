@@ -114,6 +114,10 @@ public final class Isola implements AutoCloseable {
     return new Snapshots(transport);
   }
 
+  public Volumes volumes() {
+    return new Volumes(transport);
+  }
+
   public ApiKeys keys() {
     return new ApiKeys(transport);
   }

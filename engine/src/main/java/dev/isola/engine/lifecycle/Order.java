@@ -40,7 +40,7 @@ public record Order(
     return with(request.withIdleTimeout(time));
   }
 
-  private Order with(CreateRequest other) {
+  public Order with(CreateRequest other) {
     return new Order(other, tenant, labels, fixedId, origin, hostAccess, defaultTtl);
   }
 

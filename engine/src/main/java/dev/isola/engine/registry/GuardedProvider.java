@@ -5,6 +5,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.Provider;
@@ -66,6 +67,13 @@ final class GuardedProvider implements Provider {
   public Optional<String> imageDigest(SandboxSpec spec) {
     return guard.call(
         "imageDigest", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.imageDigest(spec));
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    return guard
+        .call("volumes", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::volumes)
+        .map(found -> new GuardedVolumes(found, guard));
   }
 
   /** Asked again and again: while one call hangs, no second one is started. */

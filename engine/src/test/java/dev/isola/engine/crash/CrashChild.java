@@ -151,6 +151,13 @@ final class CrashChild {
           young ? "young" : "old",
           counts.getOrDefault(key(entry), 0L) > 1 && !ran(entry) ? "-" : key(entry));
     }
+    server.registry.get("bubblewrap").volumes().orElseThrow().list().stream()
+        .forEach(name -> tell.say("volume-seen", name));
+    server
+        .engine
+        .volumes()
+        .list("")
+        .forEach(volume -> tell.say("volume-entry", volume.name(), volume.state()));
     tell.say("dumped");
   }
 

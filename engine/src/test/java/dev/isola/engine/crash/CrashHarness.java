@@ -44,8 +44,13 @@ final class CrashHarness implements AutoCloseable {
 
   private static final int EVERY_NTH_AT_ANY_MOMENT = 5;
 
-  static final Set<Failpoint> AT_PAUSES =
+  /** Points that are reached with bubblewrap only. */
+  static final Set<Failpoint> WITH_BUBBLEWRAP =
       EnumSet.of(
+          Failpoint.VOLUME_WRITTEN,
+          Failpoint.VOLUME_CREATED,
+          Failpoint.VOLUME_REMOVING,
+          Failpoint.VOLUME_DESTROYED,
           Failpoint.PAUSE_DONE,
           Failpoint.PAUSE_WRITTEN,
           Failpoint.RESUME_DONE,
@@ -110,7 +115,7 @@ final class CrashHarness implements AutoCloseable {
     this.before = leaks.take();
     List<Failpoint> points = new ArrayList<>(List.of(Failpoint.values()));
     if (!pausing) {
-      points.removeAll(AT_PAUSES);
+      points.removeAll(WITH_BUBBLEWRAP);
     }
     Collections.shuffle(points, random);
     agenda.addAll(points);

@@ -22,12 +22,16 @@ final class Dump {
   final Map<String, Entry> entries = new HashMap<>();
   final Map<String, String> seen = new HashMap<>();
   final Set<String> unseen = new HashSet<>();
+  final Map<String, String> volumes = new HashMap<>();
+  final Set<String> volumesSeen = new HashSet<>();
 
   /** Tells whether a line is a part of a dump. */
   static boolean isOf(String line) {
     return line.startsWith("entry ")
         || line.startsWith("seen ")
         || line.startsWith("unseen ")
+        || line.startsWith("volume-entry ")
+        || line.startsWith("volume-seen ")
         || line.equals("dumped");
   }
 
@@ -40,6 +44,8 @@ final class Dump {
               new Entry(
                   SandboxState.valueOf(words[2]), words[3], words[4].equals("young"), words[5]));
       case "seen" -> seen.put(words[1], words[2]);
+      case "volume-entry" -> volumes.put(words[1], words[2]);
+      case "volume-seen" -> volumesSeen.add(words[1]);
       case "unseen" -> unseen.add(words[1]);
       default -> throw new IllegalArgumentException(line);
     }

@@ -9,6 +9,7 @@ import dev.isola.store.LedgerParts;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Sandboxes;
 import dev.isola.store.Settings;
+import dev.isola.store.VolumeEntries;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -83,7 +84,7 @@ final class FakeLedger implements Ledger {
                             && ((SandboxEntry) arguments[0]).state() == SandboxState.RUNNING;
                     return invoke(method, parts.sandboxes(), arguments);
                   });
-      return new Parts(watched, parts.events(), parts.idempotency(), parts.settings());
+      return new Parts(watched, parts.events(), parts.idempotency(), parts.settings(), parts.volumes());
     }
 
     private static @Nullable Object invoke(Method method, Object on, @Nullable Object[] arguments)
@@ -109,12 +110,16 @@ final class FakeLedger implements Ledger {
       return real.atomically(
           parts ->
               work.apply(
-                  new Parts(parts.sandboxes(), parts.events(), forgetful, parts.settings())));
+                  new Parts(parts.sandboxes(), parts.events(), forgetful, parts.settings(), parts.volumes())));
     }
   }
 
   private record Parts(
-      Sandboxes sandboxes, Events events, Idempotency idempotency, Settings settings)
+      Sandboxes sandboxes,
+      Events events,
+      Idempotency idempotency,
+      Settings settings,
+      VolumeEntries volumes)
       implements LedgerParts {}
 
   @Override
@@ -135,6 +140,11 @@ final class FakeLedger implements Ledger {
   @Override
   public Idempotency idempotency() {
     return real.idempotency();
+  }
+
+  @Override
+  public VolumeEntries volumes() {
+    return real.volumes();
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.Provider;
@@ -64,6 +65,11 @@ abstract class FakeTrouble implements Provider {
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
     return real.attach(id);
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    return real.volumes();
   }
 
   @Override

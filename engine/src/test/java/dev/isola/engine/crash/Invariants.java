@@ -27,6 +27,15 @@ final class Invariants {
     Invariants now = new Invariants(model, dump);
     model.sandboxes.forEach((id, known) -> now.record(id, known, broken));
     now.keys(broken);
+    model.volumes.forEach(
+        (name, there) ->
+            there
+                .filter(wanted -> wanted != dump.volumes.containsKey(name))
+                .ifPresent(
+                    wanted ->
+                        broken.add(
+                            "volume " + name + (wanted ? " was created" : " was removed")
+                                + " and is " + dump.volumes.getOrDefault(name, "not there"))));
     return broken;
   }
 
@@ -38,6 +47,7 @@ final class Invariants {
     dump.entries.forEach((id, entry) -> now.entry(id, entry, broken));
     dump.seen.forEach((id, provider) -> now.sighting(id, provider, broken));
     things.forEach(thing -> now.thing(thing, broken));
+    now.volumes(broken);
     return broken;
   }
 
@@ -59,6 +69,22 @@ final class Invariants {
         }
       }
       case POSSIBLE -> {}
+    }
+  }
+
+  private void volumes(List<String> broken) {
+    dump.volumes.forEach(
+        (name, state) -> {
+          if (!state.equals("available")) {
+            broken.add("volume " + name + " was left half done: " + state);
+          } else if (!dump.volumesSeen.contains(name)) {
+            broken.add("volume " + name + " is written down and not at its provider");
+          }
+        });
+    for (String name : dump.volumesSeen) {
+      if (!dump.volumes.containsKey(name)) {
+        broken.add("volume " + name + " is at its provider and not written down");
+      }
     }
   }
 

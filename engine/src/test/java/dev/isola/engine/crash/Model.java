@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** What was acknowledged, as the children said it; it knows nothing else. */
@@ -33,6 +34,9 @@ final class Model {
 
   final Map<String, Known> sandboxes = new HashMap<>();
   final Map<String, String> keys = new HashMap<>();
+  /** Whether there is to be a volume of a name; empty where a crash came before the answer. */
+  final Map<String, Optional<Boolean>> volumes = new HashMap<>();
+
   final Set<String> unanswered = new HashSet<>();
   final List<String> broken = new ArrayList<>();
 
@@ -48,6 +52,9 @@ final class Model {
       case "pausing" -> known(words[1]).pace = Pace.EITHER;
       case "paused" -> known(words[1]).pace = Pace.PAUSED;
       case "resumed" -> known(words[1]).pace = Pace.RUNNING;
+      case "volume-creating", "volume-removing" -> volumes.put(words[1], Optional.empty());
+      case "volume-created" -> volumes.put(words[1], Optional.of(true));
+      case "volume-removed" -> volumes.put(words[1], Optional.of(false));
       case "trouble" -> broken.add(line);
       case "ready", "failed", "unknown", "finished" -> {}
       default -> throw new IllegalArgumentException(line);
@@ -74,6 +81,7 @@ final class Model {
 
   /** Takes what a crash left open as decided by what is written down after it. */
   void settle(Dump dump) {
+    volumes.replaceAll((name, was) -> Optional.of(dump.volumes.containsKey(name)));
     sandboxes.forEach(
         (id, known) -> {
           Dump.Entry entry = dump.entries.get(id);

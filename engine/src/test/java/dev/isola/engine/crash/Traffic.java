@@ -40,6 +40,7 @@ final class Traffic implements Runnable {
   private final SplittableRandom random;
   private final boolean bubblewrap;
   private final List<Mine> mine = new ArrayList<>();
+  private final List<String> volumes = new ArrayList<>();
 
   /** A sandbox of this caller, with the key by which it was ordered, or empty text. */
   private record Mine(SandboxId id, String provider, String key, boolean paused) {
@@ -79,6 +80,10 @@ final class Traffic implements Runnable {
   }
 
   private void step() {
+    if (bubblewrap && random.nextInt(6) == 0) {
+      volume();
+      return;
+    }
     if (mine.size() < FEW || (mine.size() < MANY && random.nextInt(3) == 0)) {
       begin();
       return;
@@ -250,6 +255,32 @@ final class Traffic implements Runnable {
           engine.destroy(one.id(), Destroy.FORCE);
           tell.say("ended", one.id());
           mine.remove(one);
+        });
+  }
+
+  /** Creates a volume, or removes one of its own. */
+  private void volume() {
+    if (volumes.size() < FEW) {
+      String name = "v" + Long.toString(random.nextLong() & Long.MAX_VALUE, 36);
+      tell.say("volume-creating", name);
+      attempt(
+          "volume",
+          name,
+          () -> {
+            engine.volumes().create("", name, "bubblewrap");
+            tell.say("volume-created", name);
+            volumes.add(name);
+          });
+      return;
+    }
+    String name = volumes.removeFirst();
+    tell.say("volume-removing", name);
+    attempt(
+        "volume",
+        name,
+        () -> {
+          engine.volumes().remove("", name);
+          tell.say("volume-removed", name);
         });
   }
 

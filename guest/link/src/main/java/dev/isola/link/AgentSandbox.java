@@ -11,6 +11,7 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
@@ -20,6 +21,7 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.file.FileSystem;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -281,7 +283,9 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
 
     /** Sets what the provider declares; nothing else is given out. */
     public Builder capabilities(Set<Class<? extends Capability>> types) {
-      declared = Set.copyOf(types);
+      Set<Class<? extends Capability>> ofSandbox = new HashSet<>(types);
+      ofSandbox.remove(Volumes.class); // the provider's own
+      declared = Set.copyOf(ofSandbox);
       return this;
     }
 

@@ -36,6 +36,7 @@ record BootPlans(
     InstalledProgram agent,
     Layers layers,
     Disks disks,
+    VolumeFolders volumes,
     SubordinateIds subordinates,
     IoSettings io) {
   private static final int RLIMIT_NPROC = 6;
@@ -96,7 +97,7 @@ record BootPlans(
             image,
             agent.path(),
             hidden(),
-            context.shared().resolve("volumes"),
+            volumes,
             disks,
             image.isEmpty() ? subordinates.pair() : Optional.empty(),
             resolvConf(network.mode()),

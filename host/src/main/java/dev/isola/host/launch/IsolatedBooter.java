@@ -26,6 +26,7 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -75,7 +76,8 @@ public final class IsolatedBooter implements Booter {
           Renewing.class,
           Pausing.class,
           Snapshotting.class,
-          Forking.class);
+          Forking.class,
+          Volumes.class);
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -93,6 +95,7 @@ public final class IsolatedBooter implements Booter {
   private final InstalledProgram agent;
   private final Launcher launcher;
   private final Disks disks;
+  private final VolumeFolders volumes;
   private final SubordinateIds subordinates;
   private final IoSettings io;
   private final Layers layers;
@@ -128,12 +131,13 @@ public final class IsolatedBooter implements Booter {
     this.agent = InstalledProgram.agent(programs);
     this.launcher = new Launcher(InstalledProgram.launcher(programs), programs);
     this.disks = new Disks(context.dataFolder().resolve("disks"), launcher);
+    this.volumes = new VolumeFolders(context.shared(), disks);
     this.layers = new Layers(context.dataFolder().resolve("layers"), steps, disks::remove);
     this.merging = new Merging(layers, launcher::path);
     this.subordinates = new SubordinateIds(launcher);
     this.plans =
         new BootPlans(
-            context, isolator, images, groups, bridge, agent, layers, disks, subordinates, io);
+            context, isolator, images, groups, bridge, agent, layers, disks, volumes, subordinates, io);
   }
 
   @Override
@@ -205,6 +209,11 @@ public final class IsolatedBooter implements Booter {
     Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
     given.removeAll(isolator.lacks());
     return given;
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    return Optional.of(volumes);
   }
 
   @Override

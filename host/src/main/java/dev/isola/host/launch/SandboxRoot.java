@@ -9,8 +9,6 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -25,7 +23,7 @@ import java.util.Optional;
  * @param image empty for the host's own root
  * @param agent the agent's program on the host
  * @param hidden folders of the server
- * @param volumes where named volumes lie on the host
+ * @param volumes the named volumes on the host
  * @param disks where there can be none its files lie in a folder of the host
  * @param subordinates in whose name files of the host are opened; for who is not root
  * @param resolvConf the content of {@code /etc/resolv.conf}
@@ -38,14 +36,11 @@ public record SandboxRoot(
     Optional<Image> image,
     Path agent,
     List<Path> hidden,
-    Path volumes,
+    VolumeFolders volumes,
     Disks disks,
     Optional<SubordinateIds.Pair> subordinates,
     String resolvConf,
     boolean limited) {
-
-  private static final FileAttribute<?> OURS =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private static final long KILOBYTES_PER_MEGABYTE = 1024;
   private static final long RUN_KILOBYTES = 16 * KILOBYTES_PER_MEGABYTE;
@@ -77,7 +72,7 @@ public record SandboxRoot(
     Map<Volume, Path> sources = new HashMap<>();
     for (Volume volume : spec.volumes()) {
       if (volume.type() == Volume.Type.VOLUME) {
-        sources.put(volume, named(plan, volume.source()));
+        sources.put(volume, volumes.plan(plan, volume.source(), spec.limits().diskMb()));
       }
     }
     plan.step("stage");
@@ -187,37 +182,6 @@ public record SandboxRoot(
               volume.destination(),
               TmpfsOptions.of(spec.limits().memoryMb() * KILOBYTES_PER_MEGABYTE, users)
                   + (volume.readOnly() ? ",ro" : ""));
-    }
-  }
-
-  /**
-   * A volume is made when it is first asked for, and kept; only the server may look into it. It has
-   * a disk of its own, unless it has files from when there were none.
-   */
-  private Path named(Plan plan, String name) throws IOException {
-    Path plain = volumes.resolve(name);
-    if (!disks.available() || !isEmpty(plain)) {
-      Files.createDirectories(volumes, OURS);
-      if (!Files.isDirectory(plain)) {
-        Files.createDirectories(plain);
-      }
-      return plain;
-    }
-    Path own = volumes.resolveSibling("volume-disks").resolve(name);
-    Path mount = own.resolve("mount");
-    Files.createDirectories(mount, OURS);
-    disks.planVolume(plan, own.resolve("disk"), mount, spec.limits().diskMb());
-    Path files = mount.resolve("files"); // beside what the file system itself has there
-    plan.step("make", files.toString(), "755", "0", "0");
-    return files;
-  }
-
-  private static boolean isEmpty(Path folder) throws IOException {
-    if (!Files.isDirectory(folder)) {
-      return true;
-    }
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-      return !entries.iterator().hasNext();
     }
   }
 }

@@ -65,6 +65,8 @@ public final class Api {
                 new TokenRoutes(serving, keys).routes(),
                 new PortRoutes(serving, keys, others).routes(),
                 new SnapshotRoutes(serving).routes(),
+                new VolumeRoutes(serving, standardProvider).routes(),
+                new VolumeFileRoutes(serving).routes(),
                 new EventRoutes(serving).routes(),
                 new ProviderRoutes(serving).routes(),
                 new ImageRoutes(images).routes(),

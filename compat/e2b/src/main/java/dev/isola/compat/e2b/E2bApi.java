@@ -112,7 +112,7 @@ public final class E2bApi implements ApiExtension {
                             new TemplateRoutes(serving, keys, images, templates, settings, keep)
                                 .routes().stream(),
                             VolumeRoutes.all(
-                                keep.settings(), serving, templates, wanted, beginnings)
+                                keep.settings(), serving, templates, settings.provider())
                                 .stream())
                         .toList())
             .orElse(List.of());

@@ -95,16 +95,13 @@ class CredentialMatrixTest {
     planted.put("secretEnv", SECRET);
     String other = made2.field("id");
     initialized = other;
-    Client.Answer named =
+    volume = house.plantVolume();
+    planted.put(
+        "volume token",
         house
             .client("")
-            .send(
-                "POST",
-                "/volumes",
-                Map.of("X-API-KEY", house.admin, "Content-Type", "application/json"),
-                "{\"name\":\"planted\"}".getBytes(UTF_8));
-    volume = named.field("volumeID");
-    planted.put("volume token", named.field("token"));
+            .send("GET", "/volumes/" + volume, Map.of("X-API-KEY", house.admin), new byte[0])
+            .field("token"));
     execution =
         admin
             .post("/api/v1/sandboxes/" + sandbox + "/executions", "{\"command\":\"echo out\"}")

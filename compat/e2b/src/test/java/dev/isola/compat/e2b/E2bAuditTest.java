@@ -107,23 +107,21 @@ class E2bAuditTest {
     client.send("POST", "/files?path=/workspace/a", inside, "a".getBytes(UTF_8));
     client.send("GET", "/files?path=/workspace/a", inside, nothing);
     client.send("POST", "/files?path=/x&signature=v1_wrong", Map.of(), "a".getBytes(UTF_8));
-    Client.Answer volume =
-        client.send("POST", "/volumes", use, "{\"name\":\"audited\"}".getBytes(UTF_8));
-    client.send("GET", "/volumes/" + volume.field("volumeID"), use, nothing);
+    String planted = house.plantVolume();
+    Client.Answer volume = client.send("GET", "/volumes/" + planted, use, nothing);
     client.send(
         "PUT",
-        "/volumecontent/" + volume.field("volumeID") + "/file?path=/a",
+        "/volumecontent/" + planted + "/file?path=/a",
         Map.of("Authorization", "Bearer " + volume.field("token")),
         "a".getBytes(UTF_8));
     house.client(house.use).post("/api/v1/sandboxes/" + id + "/ports/1/x", "{}");
 
-    assertThat(lines(7))
+    assertThat(lines(6))
         .extracting(line -> line.get("key") + " " + line.get("action") + " " + line.get("token"))
         .containsExactlyInAnyOrder(
             "use e2bCreate true",
             "use e2bGet true",
             "(envd token) envdWriteFiles null",
-            "use e2bVolume true",
             "use e2bGetVolume true",
             "(volume token) e2bVolumeWrite null",
             "use previewPost null");

@@ -18,6 +18,7 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
@@ -87,8 +88,10 @@ public final class HonestyChecks {
     for (Class<? extends Capability> capability : Capability.all()) {
       Expect.equal(
           s.info().capabilities().contains(capability),
-          s.sandbox().as(capability).isPresent(),
-          "whether the sandbox gives " + Capability.idOf(capability) + ", as declared,");
+          capability == Volumes.class
+              ? s.provider().volumes().isPresent()
+              : s.sandbox().as(capability).isPresent(),
+          "whether the sandbox (of volumes: the provider) gives " + Capability.idOf(capability) + ", as declared,");
       if (!s.info().capabilities().contains(capability)) {
         missing(s, Capability.idOf(capability), Requirements.capabilities(capability));
       }

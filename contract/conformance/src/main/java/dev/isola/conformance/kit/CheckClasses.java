@@ -29,6 +29,7 @@ import dev.isola.conformance.check.SnapshotsChecks;
 import dev.isola.conformance.check.StreamsChecks;
 import dev.isola.conformance.check.TimeoutChecks;
 import dev.isola.conformance.check.TreesChecks;
+import dev.isola.conformance.check.VolumesChecks;
 import dev.isola.conformance.check.WatchChecks;
 import java.util.List;
 
@@ -64,6 +65,7 @@ final class CheckClasses {
         new PausingChecks(),
         new SnapshotsChecks(),
         new ForkingChecks(),
+        new VolumesChecks(),
         new ErrorsChecks(),
         new FailuresChecks(),
         new EscapeChecks(),

@@ -9,7 +9,8 @@ import java.util.Optional;
 /**
  * Something a sandbox can do beyond the required. A provider that declares one ({@link
  * dev.isola.spi.provider.ProviderInfo#capabilities()}) returns it from {@link dev.isola.spi.capability.Sandbox#as}, and
- * one that does not, does not: the conformance kit holds both.
+ * one that does not, does not: the conformance kit holds both. {@link Volumes} alone is the
+ * provider's own, returned by {@link dev.isola.spi.provider.Provider#volumes()}.
  */
 public sealed interface Capability
     permits Attaching,
@@ -20,7 +21,8 @@ public sealed interface Capability
         Pausing,
         Renewing,
         Snapshotting,
-        Forking {
+        Forking,
+        Volumes {
 
   /** Returns all capabilities there are. */
   static List<Class<? extends Capability>> all() {

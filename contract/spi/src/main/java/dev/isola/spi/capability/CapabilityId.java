@@ -17,7 +17,8 @@ enum CapabilityId {
   PAUSING("pausing", Pausing.class),
   RENEWING("renewing", Renewing.class),
   SNAPSHOTTING("snapshotting", Snapshotting.class),
-  FORKING("forking", Forking.class);
+  FORKING("forking", Forking.class),
+  VOLUMES("volumes", Volumes.class);
 
   static final List<Class<? extends Capability>> ALL =
       Stream.of(values()).<Class<? extends Capability>>map(one -> one.type).toList();

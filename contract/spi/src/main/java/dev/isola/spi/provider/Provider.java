@@ -5,6 +5,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.List;
 import java.util.Optional;
@@ -54,6 +55,11 @@ public interface Provider extends AutoCloseable {
    * has no images, or cannot tell without fetching one. Called before a warm sandbox is handed out.
    */
   default Optional<String> imageDigest(SandboxSpec spec) {
+    return Optional.empty();
+  }
+
+  /** Returns the volumes of this provider when it declares {@link Volumes}; empty otherwise. */
+  default Optional<Volumes> volumes() {
     return Optional.empty();
   }
 

@@ -18,7 +18,6 @@ import java.util.regex.Pattern;
  */
 public final class SpecValidation {
   private static final Pattern ENV_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
-  private static final Pattern VOLUME_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
   private static final Pattern DOMAIN =
       Pattern.compile(
           "(\\*\\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
@@ -153,7 +152,7 @@ public final class SpecValidation {
         case BIND -> absolute("volumes", volume.source());
         case VOLUME ->
             require(
-                VOLUME_NAME.matcher(volume.source()).matches(),
+                Volume.isName(volume.source()),
                 "volumes",
                 "has a name that is not one: '" + volume.source() + "'");
         case TMPFS -> require(volume.source().isEmpty(), "volumes", "of type tmpfs have no source");

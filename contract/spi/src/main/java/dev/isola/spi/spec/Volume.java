@@ -1,5 +1,7 @@
 package dev.isola.spi.spec;
 
+import java.util.regex.Pattern;
+
 /**
  * Something mounted into a sandbox.
  *
@@ -12,6 +14,16 @@ public record Volume(Type type, String source, String destination, boolean readO
     BIND,
     VOLUME,
     TMPFS
+  }
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
+
+  /**
+   * Returns whether a text can name a volume: letters, digits, {@code . _ -}, at most 128, the
+   * first a letter or digit.
+   */
+  public static boolean isName(String text) {
+    return NAME.matcher(text).matches();
   }
 
   public static Volume bind(String source, String destination, boolean readOnly) {

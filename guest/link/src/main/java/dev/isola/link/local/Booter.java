@@ -6,6 +6,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
@@ -143,6 +144,11 @@ public interface Booter extends AutoCloseable {
 
   /** Says that no more sandboxes begin with these files. */
   default void letGo(Frozen frozen) throws IOException {}
+
+  /** See {@link dev.isola.spi.Provider#volumes}. */
+  default Optional<Volumes> volumes() {
+    return Optional.empty();
+  }
 
   /**
    * Gives back what booting took besides processes and the folder (mounts, cgroups, networks).

@@ -16,6 +16,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
@@ -193,6 +194,11 @@ public final class LocalProvider implements Provider {
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
     return booter.imageDigest(spec);
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    return booter.volumes();
   }
 
   private Optional<Sandbox> attachInTurn(SandboxId id) {

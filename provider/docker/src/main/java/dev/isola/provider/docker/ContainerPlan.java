@@ -108,7 +108,7 @@ record ContainerPlan(
   private Map<String, Object> host() {
     ResourceLimits limits = limits();
     List<Map<String, Object>> all = new ArrayList<>(image.mounts());
-    all.addAll(Mounts.of(spec, "isola-" + instance + "-"));
+    all.addAll(Mounts.of(spec, EngineVolumes.prefix(instance)));
     all.addAll(mounts);
     long memory = limits.memoryMb() * MEGABYTE;
     Map<String, Object> host =

@@ -10,6 +10,7 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.Prerequisite;
@@ -32,7 +33,8 @@ record Description(Flavour flavour, Settings settings, SpecCheck check) {
           UsageReporting.class,
           Renewing.class,
           Pausing.class,
-          Snapshotting.class);
+          Snapshotting.class,
+          Volumes.class);
 
   ProviderInfo of(Facts facts) {
     return of(facts.limits(), new EngineCheck(flavour, settings).requirements(facts));

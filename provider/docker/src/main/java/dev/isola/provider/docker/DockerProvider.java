@@ -10,6 +10,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
@@ -116,6 +117,11 @@ final class DockerProvider implements Provider {
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
     return creation.imageDigest(spec);
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    return Optional.of(new EngineVolumes(engine, context.instance()));
   }
 
   @Override

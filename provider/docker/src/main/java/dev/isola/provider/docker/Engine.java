@@ -261,6 +261,47 @@ final class Engine implements AutoCloseable {
     return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "the image"));
   }
 
+  /** Creates a volume unless there is one of that name. */
+  void createVolume(String name) {
+    need(
+        http.ask(
+            Request.post("/volumes/create", Json.of(Json.object("Name", name, "Driver", "local"))),
+            quick()),
+        "creating the volume");
+  }
+
+  /** Returns the names of the volumes that begin with a text. */
+  List<String> volumes(String prefix) {
+    String filters = encoded(Json.text(Map.of("name", List.of(prefix))));
+    List<String> names = new ArrayList<>();
+    for (JsonNode one : json(Request.get("/volumes?filters=" + filters), quick()).path("Volumes")) {
+      String name = Json.text(one, "Name");
+      if (name.startsWith(prefix)) { // the filter finds it anywhere in a name
+        names.add(name);
+      }
+    }
+    return names;
+  }
+
+  /**
+   * Removes a volume; that there is none is as good.
+   *
+   * @throws dev.isola.spi.error.Conflict when a container has it mounted
+   */
+  void removeVolume(String name) {
+    Answer answer = http.ask(Request.delete("/volumes/" + name), Deadline.in(SLOW));
+    if (answer.status() == 409) {
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "the engine does not remove the volume " + name + ": " + message(answer),
+              "destroy the sandboxes that have it mounted first")
+          .exception();
+    }
+    if (answer.status() != 404) {
+      need(answer, "removing the volume");
+    }
+  }
+
   JsonNode json(Request request, Deadline deadline) {
     return parsed(http.ask(request, deadline), request.path());
   }

@@ -2,6 +2,7 @@ package dev.isola.compat.e2b.model;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.volume.VolumeService;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -16,9 +17,6 @@ public final class Marks {
   public static final String ALIAS = OURS + "e2b.alias";
   public static final String INTERNET = OURS + "e2b.internet";
   public static final String TRAFFIC = OURS + "e2b.private";
-
-  /** On a sandbox of ours that has a volume, which it names, for somebody who looks into it. */
-  public static final String VOLUME = OURS + "e2b.volume";
 
   /** The tag of a snapshot that has its name. */
   public static final String SNAPSHOT_NAME = "e2b.name";
@@ -39,9 +37,9 @@ public final class Marks {
         .orElse("host");
   }
 
-  /** Tells whether a sandbox is a means of ours, and nothing that a client made. */
+  /** Returns whether a sandbox is one through which the engine reaches a volume. */
   public static boolean isOurOwn(SandboxView entry) {
-    return entry.labels().containsKey(VOLUME);
+    return entry.labels().containsKey(VolumeService.HELPER_LABEL);
   }
 
   /** Returns the labels that are the caller's. */

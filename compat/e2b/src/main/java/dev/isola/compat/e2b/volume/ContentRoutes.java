@@ -5,7 +5,17 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import dev.isola.compat.e2b.model.Body;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.engine.api.VolumeView;
+import dev.isola.engine.volume.HelperProfile;
+import dev.isola.engine.volume.VolumeFiles;
+import dev.isola.server.api.FileAnswer;
+import dev.isola.server.auth.Actor;
+import dev.isola.server.auth.Face;
 import dev.isola.server.content.FileAnswer;
+import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.template.Template;
+import dev.isola.server.e2b.template.Templates;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -25,8 +35,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What is in a volume, for who shows its token. */
-record ContentRoutes(VolumeBook book, Keepers keepers) {
+/** The files of a volume, for a client that shows its token. */
+record ContentRoutes(Serving serving, Templates templates, VolumeTokens tokens) {
   private static final String BYTES = "application/octet-stream";
   private static final String PREFIX = "/volumecontent/{volume}/";
   private static final String BEARER = "Bearer ";
@@ -70,7 +80,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
             .by(this::write));
   }
 
-  /** Whoever has the token of the volume comes in, and nobody else: it is not a key. */
+  /** The token of the volume opens it, and no key does. */
   private static Route row(String method, String what, String name, String summary) {
     return Route.of(method, PREFIX + what, name, summary)
         .open()
@@ -78,35 +88,35 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
         .takes(Parameter.query("path", new Shape.Text(4096, ""), "where in the volume"));
   }
 
-  /** A path in a volume, and the files of whoever has it mounted. */
+  /** A path in a volume, and the files of the sandbox that has it mounted. */
   private record Place(FileSystem files, String path) {}
 
   private Place place(Exchange exchange) {
-    VolumeBook.Named volume = admitted(exchange);
-    String wanted = exchange.query("path").orElse("");
-    StringBuilder path = new StringBuilder(Keepers.MOUNT);
-    for (String part : wanted.split("/+", -1)) {
-      if (part.equals("..") || part.indexOf('\0') >= 0) {
-        throw Body.wrong("path", "must stay in the volume");
-      }
-      if (!part.isEmpty() && !part.equals(".")) {
-        path.append('/').append(part);
-      }
-    }
-    return new Place(keepers.files(volume), path.toString());
+    VolumeView volume = admitted(exchange);
+    String path = VolumeFiles.path(exchange.query("path").orElse(""));
+    Template like = templates.any();
+    HelperProfile profile =
+        new HelperProfile(like.image(), like.image().map(image -> like.user()));
+    return new Place(
+        serving.engine().volumes().files(VolumeRoutes.TENANT, volume.name(), profile).files(),
+        path);
   }
 
   /** Does not tell a volume that is not there from a wrong token. */
-  private VolumeBook.Named admitted(Exchange exchange) {
+  private VolumeView admitted(Exchange exchange) {
     String shown =
         exchange
             .header("Authorization")
             .filter(text -> text.regionMatches(true, 0, BEARER, 0, BEARER.length()))
             .map(text -> text.substring(BEARER.length()).strip())
             .orElse("");
-    VolumeBook.Named volume =
-        book.find(exchange.path("volume"))
-            .filter(one -> one.isOpenedBy(shown))
+    String id = exchange.path("volume");
+    VolumeView volume =
+        serving
+            .engine()
+            .volumes()
+            .find(VolumeRoutes.TENANT, id)
+            .filter(one -> tokens.isOpenedBy(id, shown))
             .orElseThrow(
                 () ->
                     Fault.of(
@@ -176,7 +186,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
 
   private void remove(Exchange exchange) throws IOException {
     Place place = place(exchange);
-    if (place.path().equals(Keepers.MOUNT)) {
+    if (place.path().equals(VolumeFiles.MOUNT)) {
       throw Body.wrong("path", "must not be the volume itself");
     }
     place.files().remove(place.path(), true);
@@ -233,8 +243,8 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
   /** The contract knows one time of a file, when it was changed last. */
   private static Map<String, Object> entry(FileInfo info) {
     Map<String, Object> json = new LinkedHashMap<>();
-    String path = info.path().substring(Keepers.MOUNT.length());
-    json.put("name", path.isEmpty() ? "/" : info.name());
+    String path = VolumeFiles.shown(info);
+    json.put("name", path.equals("/") ? "/" : info.name());
     json.put(
         "type",
         switch (info.type()) {
@@ -243,7 +253,7 @@ record ContentRoutes(VolumeBook book, Keepers keepers) {
           case LINK -> "symlink";
           case OTHER -> "unknown";
         });
-    json.put("path", path.isEmpty() ? "/" : path);
+    json.put("path", path);
     json.put("size", info.size());
     json.put("mode", info.mode());
     json.put("uid", info.uid());

@@ -6,63 +6,70 @@ import dev.isola.compat.e2b.model.Body;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.template.Templates;
 import dev.isola.engine.api.Settings;
+import dev.isola.engine.api.VolumeView;
+import dev.isola.engine.volume.VolumeService;
+import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Serving;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.e2b.template.Templates;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Volumes by name. The provider makes one when the first sandbox mounts it. Secrets of E2B, which
- * are put into requests on their way out, are refused.
+ * The engine's volumes as E2B's clients know them, with a token that opens the content of each.
+ * Secrets of E2B, which are put into requests on their way out, are refused.
  */
 public final class VolumeRoutes {
+  /** There are no tenants. */
+  static final String TENANT = "";
+
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
 
-  private final VolumeBook book;
-  private final Keepers keepers;
+  private final Serving serving;
+  private final String provider;
+  private final VolumeTokens tokens;
 
-  private VolumeRoutes(VolumeBook book, Keepers keepers) {
-    this.book = book;
-    this.keepers = keepers;
+  private VolumeRoutes(Serving serving, String provider, VolumeTokens tokens) {
+    this.serving = serving;
+    this.provider = provider;
+    this.tokens = tokens;
   }
 
+  /**
+   * @param provider that holds the volumes of clients
+   */
   public static List<Route> all(
-      Settings settings,
-      Serving serving,
-      Templates templates,
-      Wanted wanted,
-      Beginnings beginnings) {
-    VolumeBook book = new VolumeBook(settings);
-    book.hashStoredTokens();
-    VolumeRoutes volumes =
-        new VolumeRoutes(book, new Keepers(serving, templates, wanted, beginnings));
+      Settings settings, Serving serving, Templates templates, String provider) {
+    VolumeTokens tokens = new VolumeTokens(settings);
     return Stream.of(
-            volumes.routes(), new ContentRoutes(volumes.book, volumes.keepers).routes(), secrets())
+            new VolumeRoutes(serving, provider, tokens).routes(),
+            new ContentRoutes(serving, templates, tokens).routes(),
+            secrets())
         .flatMap(List::stream)
         .toList();
   }
 
   private List<Route> routes() {
     return List.of(
-        route("POST", "/volumes", "e2bVolume", "Names a volume.")
-            .by(
-                exchange ->
-                    exchange.json(201, book.create(new Body(exchange.body()).needed("name")))),
+        route("POST", "/volumes", "e2bVolume", "Creates a volume.").by(this::create),
         route("GET", "/volumes", "e2bVolumes", "Lists volumes.")
             .needs(Scope.READ)
             .by(
                 exchange ->
-                    exchange.json(200, book.all().stream().map(VolumeBook.Named::listed).toList())),
+                    exchange.json(
+                        200, volumes().list(TENANT).stream().map(VolumeRoutes::json).toList())),
         route("GET", "/volumes/{volume}", "e2bGetVolume", "Opens a volume.")
-            .by(exchange -> exchange.json(200, book.open(exchange.path("volume")))),
-        route("DELETE", "/volumes/{volume}", "e2bRemoveVolume", "Empties a volume.")
+            .by(exchange -> exchange.json(200, opened(need(exchange)))),
+        route("DELETE", "/volumes/{volume}", "e2bRemoveVolume", "Removes a volume.")
             .by(this::remove));
   }
 
@@ -71,15 +78,42 @@ public final class VolumeRoutes {
     return method.equals("POST") ? route.takes(new Route.Body.Json(ANY, false)) : route;
   }
 
-  private VolumeBook.Named need(Exchange exchange) {
-    return book.need(exchange.path("volume"));
+  private VolumeService volumes() {
+    return serving.engine().volumes();
+  }
+
+  private void create(Exchange exchange) throws IOException {
+    String name = new Body(exchange.body()).needed("name");
+    exchange.json(201, opened(volumes().create(TENANT, name, provider)));
+  }
+
+  private VolumeView need(Exchange exchange) {
+    return volumes()
+        .find(TENANT, exchange.path("volume"))
+        .orElseThrow(
+            () ->
+                Fault.of(ErrorCode.VOLUME_NOT_FOUND, "there is no such volume", "list the volumes")
+                    .exception());
+  }
+
+  private Map<String, Object> opened(VolumeView volume) {
+    Map<String, Object> json = json(volume);
+    json.put("token", tokens.issue(volume.id()));
+    return json;
   }
 
   private void remove(Exchange exchange) throws IOException {
-    VolumeBook.Named volume = need(exchange);
-    keepers.empty(volume);
-    book.forget(volume);
+    VolumeView volume = need(exchange);
+    volumes().remove(TENANT, volume.name());
+    tokens.forget(volume.id());
     exchange.empty();
+  }
+
+  private static Map<String, Object> json(VolumeView volume) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("volumeID", volume.id());
+    json.put("name", volume.name());
+    return json;
   }
 
   private static List<Route> secrets() {

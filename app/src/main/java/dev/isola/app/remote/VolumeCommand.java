@@ -1,0 +1,42 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.HelpCommand;
+import dev.isola.app.cli.Wiring;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code isola volume}: the commands about volumes, and their help when none is named. */
+@Command(
+    name = "volume",
+    synopsisSubcommandLabel = "COMMAND",
+    description = "Create, list and remove volumes of a server, and copy files of them.")
+public final class VolumeCommand implements Action {
+  private final Wiring wiring;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  private VolumeCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  public static CommandLine line(Wiring wiring) {
+    return new CommandLine(new VolumeCommand(wiring))
+        .addSubcommand(new VolumeCreateCommand(wiring))
+        .addSubcommand(new VolumeListCommand(wiring))
+        .addSubcommand(new VolumeFilesCommand(wiring))
+        .addSubcommand(new VolumeCopyCommand(wiring))
+        .addSubcommand(new VolumeRemoveCommand(wiring));
+  }
+
+  @Override
+  public int run() {
+    if (spec == null) {
+      throw new IllegalStateException("picocli did not inject the spec");
+    }
+    return HelpCommand.show(spec.commandLine(), wiring);
+  }
+}

@@ -1,0 +1,39 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.VolumeInfo;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola volume create}. */
+@Command(name = "create", description = "Create a volume; prints its name.")
+final class VolumeCreateCommand extends RemoteCommand {
+  @Option(
+      names = "--provider",
+      paramLabel = "P",
+      description = "That is to have its files; the server's choice when not given.")
+  private String provider = "";
+
+  @Parameters(paramLabel = "NAME", description = "Letters, digits, . _ and -, at most 128.")
+  private String name = "";
+
+  VolumeCreateCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    VolumeInfo made = isola.volumes().create(name, provider);
+    if (console.json()) {
+      console.print(made.document());
+    } else {
+      console.print(Cells.text(made.name()) + "\n");
+    }
+    return ExitCodes.OK;
+  }
+}

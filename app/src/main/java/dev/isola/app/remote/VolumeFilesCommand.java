@@ -1,0 +1,46 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.FileInfo;
+import dev.isola.client.Isola;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola volume files}. */
+@Command(name = "files", description = "List a folder of a volume.")
+final class VolumeFilesCommand extends RemoteCommand {
+  @Parameters(index = "0", paramLabel = "NAME", description = "The volume.")
+  private String name = "";
+
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "PATH",
+      description = "A folder in it; the volume itself when not given.")
+  private String path = ".";
+
+  VolumeFilesCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    List<FileInfo> found = isola.volumes().files(name).list(path);
+    if (console.json()) {
+      console.print(Map.of("entries", found.stream().map(FileInfo::document).toList()));
+      return ExitCodes.OK;
+    }
+    Table table = new Table().row("TYPE", "SIZE", "PATH");
+    for (FileInfo one : found) {
+      table.row(Cells.text(one.type()), Cells.size(one.size()), Cells.text(one.path()));
+    }
+    console.print(table.text());
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,46 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.VolumeInfo;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola volume ls}. */
+@Command(name = "ls", description = "List volumes, by name.")
+final class VolumeListCommand extends RemoteCommand {
+
+  VolumeListCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    List<VolumeInfo> all = isola.volumes().list();
+    if (console.json()) {
+      console.print(Map.of("volumes", all.stream().map(VolumeInfo::document).toList()));
+      return ExitCodes.OK;
+    }
+    if (all.isEmpty()) {
+      console.print("no volumes; isola volume create NAME makes one\n");
+      return ExitCodes.OK;
+    }
+    Instant now = Instant.now();
+    Table table = new Table().row("NAME", "PROVIDER", "STATE", "CREATED");
+    for (VolumeInfo one : all) {
+      table.row(
+          Cells.text(one.name()),
+          Cells.text(one.provider().isEmpty() ? "-" : one.provider()),
+          Cells.text(one.state()),
+          Cells.since(one.createdAt(), now) + " ago");
+    }
+    console.print(table.text());
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,84 @@
+package dev.isola.server.e2b.volume;
+
+import dev.isola.engine.api.Settings;
+import dev.isola.server.auth.Confidential;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.auth.TokenHash;
+import dev.isola.server.e2b.model.Body;
+import dev.isola.server.route.JsonText;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The tokens that open volumes, by the volume's id. Like a key, a token is stored as a hash and
+ * shown once: each request for a volume issues a new one.
+ */
+final class VolumeTokens {
+  static final String SCOPE = "e2b-volume-token";
+
+  private static final int TOKEN_BYTES = 32;
+
+  /** The oldest token of a volume is void when more than these are issued. */
+  private static final int MOST_TOKENS = 100;
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Settings settings;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  VolumeTokens(Settings settings) {
+    this.settings = settings;
+  }
+
+  /** Issues a token. */
+  Confidential issue(String volume) {
+    byte[] bytes = new byte[TOKEN_BYTES];
+    RANDOM.nextBytes(bytes);
+    String token = HexFormat.of().formatHex(bytes);
+    lock.lock();
+    try {
+      List<String> hashes = new ArrayList<>(hashes(volume));
+      hashes.add(TokenHash.of(token));
+      put(volume, hashes.subList(Math.max(0, hashes.size() - MOST_TOKENS), hashes.size()));
+    } finally {
+      lock.unlock();
+    }
+    return Confidential.token(token, Scope.USE);
+  }
+
+  boolean isOpenedBy(String volume, String token) {
+    return TokenHash.matchesAny(token, hashes(volume));
+  }
+
+  void forget(String volume) {
+    lock.lock();
+    try {
+      settings.remove(SCOPE, volume);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void put(String volume, List<String> hashes) {
+    Map<String, Object> json = Map.of("tokens", List.copyOf(hashes));
+    settings.put(SCOPE, volume, new String(JsonText.of(json), StandardCharsets.UTF_8));
+  }
+
+  /** A token that an early version stored as it is stays valid; its hash replaces it. */
+  private List<String> hashes(String volume) {
+    Body json = settings.get(SCOPE, volume).map(text -> new Body(JsonText.object(text))).orElse(NONE);
+    if (json.text("token").isEmpty()) {
+      return json.texts("tokens");
+    }
+    List<String> hashes = List.of(TokenHash.of(json.needed("token")));
+    put(volume, hashes);
+    return hashes;
+  }
+
+  private static final Body NONE = new Body(Map.of());
+}

@@ -1,0 +1,79 @@
+package dev.isola.server.e2b.volume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.engine.ledger.LedgerSettings;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.Ledgers;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tokens of volumes are stored as hashes, as keys are. */
+class VolumeTokensTest {
+  private Ledger ledger;
+  private VolumeTokens tokens;
+
+  @BeforeEach
+  void open(@TempDir Path folder) {
+    ledger = Ledgers.open(LedgerConfig.in(folder));
+    tokens = new VolumeTokens(new LedgerSettings(ledger));
+  }
+
+  @AfterEach
+  void close() {
+    ledger.close();
+  }
+
+  private String issue() {
+    return tokens.issue("v1").reveal();
+  }
+
+  @Test
+  void issuedTokensOpenTheVolumeAndAreNotStored() {
+    String first = issue();
+    String second = issue();
+    assertThat(first).hasSize(64).isNotEqualTo(second);
+    assertThat(tokens.isOpenedBy("v1", first)).isTrue();
+    assertThat(tokens.isOpenedBy("v1", second)).isTrue();
+    assertThat(tokens.isOpenedBy("v1", first.substring(1))).isFalse();
+    assertThat(tokens.isOpenedBy("v2", first)).isFalse();
+    assertThat(ledger.settings().all(VolumeTokens.SCOPE).toString())
+        .doesNotContain(first, second);
+  }
+
+  @Test
+  void theOldestTokenIsVoidBeyondTheMost() {
+    String first = issue();
+    String second = issue();
+    for (int i = 0; i < 99; i++) {
+      issue();
+    }
+    assertThat(tokens.isOpenedBy("v1", first)).isFalse();
+    assertThat(tokens.isOpenedBy("v1", second)).isTrue();
+  }
+
+  @Test
+  void tokensOfARemovedVolumeAreVoid() {
+    String token = issue();
+    tokens.forget("v1");
+    assertThat(tokens.isOpenedBy("v1", token)).isFalse();
+  }
+
+  @Test
+  void tokensThatAnEarlierVersionStoredAreHashedAndStayValid() {
+    String token = "ab".repeat(32);
+    ledger
+        .settings()
+        .put(
+            VolumeTokens.SCOPE,
+            "v1",
+            "{\"volumeID\":\"v1\",\"name\":\"old\",\"token\":\"" + token + "\"}");
+    assertThat(tokens.isOpenedBy("v1", token)).isTrue();
+    assertThat(ledger.settings().all(VolumeTokens.SCOPE).toString()).doesNotContain(token);
+    assertThat(tokens.isOpenedBy("v1", token)).isTrue();
+  }
+}

@@ -1,0 +1,113 @@
+package dev.isola.conformance.check;
+
+import dev.isola.conformance.Check;
+import dev.isola.conformance.CheckFailed;
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.Subject;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Volumes;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.spec.Volume;
+import java.util.List;
+
+/** Checks volumes that are created, listed and destroyed without a sandbox. */
+public final class VolumesChecks {
+
+  private static Volumes volumes(Subject s) {
+    return s.provider()
+        .volumes()
+        .orElseThrow(() -> new CheckFailed("declared, but not given: volumes"));
+  }
+
+  private static String name(Subject s) {
+    return "kit-" + s.spec().build().id();
+  }
+
+  private static Volume mounted(String name) {
+    return new Volume(Volume.Type.VOLUME, name, "/workspace/data", false);
+  }
+
+  /** Runs a command in a sandbox of its own that has the volume, and returns what it wrote. */
+  private static String within(Subject s, String name, String shell) {
+    Sandbox sandbox = s.create(spec -> spec.volume(mounted(name)));
+    ExecResult result = sandbox.run(Command.shell(shell));
+    Expect.that(result.succeeded(), "'" + shell + "' succeeds, but " + result);
+    s.provider().destroy(sandbox.id(), Destroy.FORCE);
+    return result.stdout().text();
+  }
+
+  @Check(value = "S1", needs = Volumes.class)
+  public void aCreatedVolumeIsListedMountedAndDestroyed(Subject s) {
+    String name = name(s);
+    Volumes volumes = volumes(s);
+    volumes.create(name);
+    volumes.create(name);
+    try {
+      Expect.that(volumes.list().contains(name), "a created volume is listed");
+      Expect.equal(1L, volumes.list().stream().filter(name::equals).count(), "how often");
+      Expect.equal("", within(s, name, "ls -A data; echo kept > data/file"), "its content");
+      volumes.create(name);
+      Expect.equal("kept\n", within(s, name, "cat data/file"), "the content of one that exists");
+    } finally {
+      volumes.destroy(name);
+    }
+    Expect.that(!volumes.list().contains(name), "a destroyed volume is not listed");
+  }
+
+  @Check(value = "S1", needs = Volumes.class)
+  public void nothingOfADestroyedVolumeComesBack(Subject s) {
+    String name = name(s);
+    Volumes volumes = volumes(s);
+    within(s, name, "mkdir -p data/a/b; echo old > data/a/b/file; ln -s / data/root");
+    Expect.that(volumes.list().contains(name), "a volume that a sandbox made is listed");
+    volumes.destroy(name);
+    Expect.that(!volumes.list().contains(name), "a destroyed volume is not listed");
+    try {
+      Expect.equal("", within(s, name, "ls -A data"), "the content of one of the same name");
+    } finally {
+      volumes.destroy(name);
+    }
+  }
+
+  @Check(value = "S1", needs = Volumes.class)
+  public void destroyingAVolumeLeavesOthers(Subject s) {
+    String name = name(s);
+    String longer = name + "-2";
+    Volumes volumes = volumes(s);
+    volumes.destroy(name); // there is none
+    within(s, longer, "echo kept > data/file");
+    try {
+      volumes.create(name);
+      volumes.destroy(name);
+      volumes.destroy(name);
+      Expect.equal("kept\n", within(s, longer, "cat data/file"), "the content of the other");
+    } finally {
+      volumes.destroy(longer);
+    }
+  }
+
+  @Check(value = "S1", needs = Volumes.class)
+  public void namesThatLeadElsewhereAreRefused(Subject s) {
+    Volumes volumes = volumes(s);
+    List<String> before = volumes.list();
+    for (String wrong : List.of("", ".", "..", "../x", "a/b", "/etc", "a b", "a\0", "-a")) {
+      Expect.thrown("create of '" + wrong + "'", () -> volumes.create(wrong), InvalidRequest.class);
+      Expect.thrown(
+          "destroy of '" + wrong + "'", () -> volumes.destroy(wrong), InvalidRequest.class);
+    }
+    Expect.equal(before, volumes.list(), "the volumes afterwards");
+  }
+
+  @Check(value = "S1", needs = Volumes.class)
+  public void volumesAreSeenByAnotherProcess(Subject s) {
+    String name = name(s);
+    volumes(s).create(name);
+    Volumes other = s.anotherProcess().volumes().orElseThrow();
+    Expect.that(other.list().contains(name), "another process of the instance lists it");
+    other.destroy(name);
+    Expect.that(!volumes(s).list().contains(name), "what another process destroyed is gone");
+  }
+}

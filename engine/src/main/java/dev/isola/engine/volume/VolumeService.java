@@ -1,0 +1,360 @@
+package dev.isola.engine.volume;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.document.request.ProviderPreference;
+import dev.isola.engine.api.Log;
+import dev.isola.engine.api.VolumeView;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Requirements;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Volumes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import dev.isola.store.Failpoint;
+import dev.isola.store.Ledger;
+import dev.isola.store.VolumeEntry;
+import dev.isola.store.VolumeEntry.State;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * Creates, lists and removes volumes. Each change is written before it is made at the provider, so
+ * that a server that dies in between finishes it when it is started again.
+ */
+public final class VolumeService {
+  /** How many volumes there may be. */
+  public static final int MOST = 10_000;
+
+  /** The label of a helper sandbox, through which a volume is reached; its value is the volume. */
+  public static final String HELPER_LABEL = VolumeMounts.LABEL;
+
+  private static final Requirements HOLDING = Requirements.capabilities(Volumes.class);
+  private static final String PROBED_MOUNT = "/volume";
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Ledger ledger;
+  private final Registry registry;
+  private final Function<Order, Optional<String>> chooser;
+  private final String usual;
+  private final VolumeHelpers helpers;
+  private final VolumeMounts mounts;
+  private final InstantSource clock;
+  private final Log log;
+  private final List<ReentrantLock> locks = Stream.generate(ReentrantLock::new).limit(32).toList();
+
+  /**
+   * @param chooser returns the provider that would make a sandbox now
+   * @param usual the provider of requests that name none
+   */
+  public VolumeService(
+      Ledger ledger,
+      Registry registry,
+      Function<Order, Optional<String>> chooser,
+      String usual,
+      HelperSandboxes sandboxes,
+      InstantSource clock,
+      Log log) {
+    this.ledger = ledger;
+    this.registry = registry;
+    this.chooser = chooser;
+    this.usual = usual;
+    this.mounts = new VolumeMounts(ledger);
+    this.helpers = new VolumeHelpers(sandboxes, mounts);
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /**
+   * Creates a volume.
+   *
+   * @param provider that is to hold it; {@code auto} for the best that can, empty text for the
+   *     usual one
+   * @throws dev.isola.spi.error.Conflict when the name is taken
+   */
+  public VolumeView create(String tenant, String name, String provider) {
+    refuseUnlessName(name);
+    return locked(name, () -> createLocked(tenant, name, provider));
+  }
+
+  private VolumeView createLocked(String tenant, String name, String provider) {
+    refuseWhenFull();
+    String holder = holder(provider);
+    Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS); // as the ledger keeps it
+    VolumeEntry entry =
+        new VolumeEntry(
+            SandboxId.random(RANDOM).value(), tenant, name, holder, State.CREATING, now, now);
+    if (!ledger.volumes().insert(entry)) {
+      throw Fault.of(
+              ErrorCode.CONFLICT, "the volume " + name + " exists already", "choose another name")
+          .exception();
+    }
+    Failpoint.VOLUME_WRITTEN.reach();
+    try {
+      return view(finishCreate(entry));
+    } catch (SandboxException e) {
+      ledger.volumes().remove(entry.id());
+      throw e;
+    }
+  }
+
+  private VolumeEntry finishCreate(VolumeEntry entry) {
+    at(entry.provider()).create(entry.name());
+    Failpoint.VOLUME_CREATED.reach();
+    return written(entry.in(State.AVAILABLE, clock.instant()));
+  }
+
+  private void refuseWhenFull() {
+    if (ledger.volumes().all().size() >= MOST) {
+      throw Fault.of(
+              ErrorCode.RESOURCE_LIMIT, "there are " + MOST + " volumes already", "remove some")
+          .with("limit", Integer.toString(MOST))
+          .exception();
+    }
+  }
+
+  /** Returns the volumes of a tenant, by name. */
+  public List<VolumeView> list(String tenant) {
+    return ledger.volumes().all().stream()
+        .filter(entry -> entry.tenant().equals(tenant))
+        .map(VolumeService::view)
+        .toList();
+  }
+
+  /** Returns a volume by its id; empty when the tenant has none. */
+  public Optional<VolumeView> find(String tenant, String id) {
+    return ledger
+        .volumes()
+        .find(id)
+        .filter(entry -> entry.tenant().equals(tenant))
+        .map(VolumeService::view);
+  }
+
+  /**
+   * Returns a volume by its name.
+   *
+   * @throws dev.isola.spi.error.NotFound when the tenant has none
+   */
+  public VolumeView named(String tenant, String name) {
+    return view(need(tenant, name));
+  }
+
+  private VolumeEntry need(String tenant, String name) {
+    return ledger
+        .volumes()
+        .named(name)
+        .filter(entry -> entry.tenant().equals(tenant))
+        .orElseThrow(() -> missing(name));
+  }
+
+  private static SandboxException missing(String name) {
+    return Fault.of(
+            ErrorCode.VOLUME_NOT_FOUND, "there is no volume " + name, "list the volumes")
+        .exception();
+  }
+
+  /**
+   * Removes a volume with everything in it; returns when nothing is left.
+   *
+   * @throws dev.isola.spi.error.Conflict when a sandbox has it mounted; it stays as it is then
+   */
+  public void remove(String tenant, String name) {
+    locked(
+        name,
+        () -> {
+          VolumeEntry entry = settled(need(tenant, name));
+          VolumeEntry removing = written(entry.in(State.REMOVING, clock.instant()));
+          Failpoint.VOLUME_REMOVING.reach();
+          finishRemove(removing);
+          return name;
+        });
+  }
+
+  private void finishRemove(VolumeEntry entry) {
+    Optional<SandboxId> mounting = mounts.sandbox(entry.name());
+    if (mounting.isPresent()) {
+      written(entry.in(State.AVAILABLE, clock.instant()));
+      throw Fault.of(
+              ErrorCode.CONFLICT,
+              "sandbox " + mounting.get() + " has the volume " + entry.name() + " mounted",
+              "destroy it first")
+          .exception();
+    }
+    helpers.end(entry.id());
+    at(entry.provider()).destroy(entry.name());
+    Failpoint.VOLUME_DESTROYED.reach();
+    ledger.volumes().remove(entry.id());
+  }
+
+  /**
+   * Returns the files of a volume, through a sandbox of the engine's own that has it mounted.
+   *
+   * @throws dev.isola.spi.error.NotFound when the tenant has no such volume
+   */
+  public VolumeFiles files(String tenant, String name, HelperProfile profile) {
+    return locked(
+        name,
+        () -> {
+          VolumeEntry entry = settled(need(tenant, name));
+          if (entry.state() == State.REMOVING) {
+            throw removing(name);
+          }
+          return helpers.files(entry, profile);
+        });
+  }
+
+  /**
+   * Returns the order that a client's order becomes because of the volumes in it: it goes to the
+   * provider that has them when the client named none.
+   *
+   * @throws dev.isola.spi.error.NotFound when a volume belongs to another tenant
+   * @throws dev.isola.spi.error.Conflict when one is being removed, or two are at different
+   *     providers
+   */
+  public Order admit(Order order) {
+    String holder = "";
+    for (VolumeEntry entry : mounted(order)) {
+      if (!entry.tenant().equals(order.tenant())) {
+        throw missing(entry.name());
+      }
+      if (entry.state() == State.REMOVING) {
+        throw removing(entry.name());
+      }
+      if (!holder.isEmpty() && !entry.provider().isEmpty() && !holder.equals(entry.provider())) {
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "the volumes are at different providers: " + holder + ", " + entry.provider(),
+                "mount volumes of one provider, or name the provider")
+            .exception();
+      }
+      holder = holder.isEmpty() ? entry.provider() : holder;
+    }
+    boolean auto = order.request().placement().provider().equals(ProviderPreference.AUTO);
+    return holder.isEmpty() || !auto ? order : order.with(order.request().at(holder));
+  }
+
+  /** Notes which provider has the files of volumes for which that was not known yet. */
+  public void placed(Order order, String provider) {
+    for (VolumeEntry entry : mounted(order)) {
+      if (entry.provider().isEmpty()) {
+        ledger.volumes().update(entry.at(provider, clock.instant()));
+      }
+    }
+  }
+
+  private List<VolumeEntry> mounted(Order order) {
+    return VolumeMounts.names(order.request().spec())
+        .flatMap(name -> ledger.volumes().named(name).stream())
+        .toList();
+  }
+
+  /** Finishes what a server that died, or a provider that failed, left half done. */
+  public void reconcile() {
+    for (VolumeEntry seen : ledger.volumes().all()) {
+      if (seen.state() != State.AVAILABLE) {
+        try {
+          locked(seen.name(), () -> finished(seen.id()));
+        } catch (SandboxException e) {
+          log.warning(
+              "volume " + seen.name() + " is still " + word(seen.state()) + ": " + e.fault().what());
+        }
+      }
+    }
+  }
+
+  private boolean finished(String id) {
+    Optional<VolumeEntry> now = ledger.volumes().find(id);
+    now.filter(entry -> entry.state() == State.CREATING).ifPresent(this::finishCreate);
+    now.filter(entry -> entry.state() == State.REMOVING).ifPresent(this::finishRemove);
+    return now.isPresent();
+  }
+
+  /** Returns a volume whose provider is known, and written down. */
+  private VolumeEntry settled(VolumeEntry entry) {
+    return entry.provider().isEmpty() ? written(entry.at(holder(""), clock.instant())) : entry;
+  }
+
+  private String holder(String asked) {
+    String provider = asked.isEmpty() ? usual : asked;
+    SandboxSpec spec =
+        SandboxSpec.builder(SandboxId.random(RANDOM))
+            .volume(new Volume(Volume.Type.VOLUME, "volume", PROBED_MOUNT, false))
+            .build();
+    return chooser
+        .apply(Order.of(CreateRequest.of(spec, provider).requiring(HOLDING)))
+        .orElseThrow(
+            () ->
+                Fault.of(
+                        ErrorCode.NOT_IMPLEMENTED,
+                        (provider.isEmpty() || provider.equals("auto")
+                                ? "no provider that may be used here"
+                                : "provider " + provider)
+                            + " can hold volumes now",
+                        "isola providers tells which declare volumes and are healthy")
+                    .with("capability", Capability.idOf(Volumes.class))
+                    .exception());
+  }
+
+  private Volumes at(String provider) {
+    return registry
+        .get(provider)
+        .volumes()
+        .orElseThrow(() -> Capability.unsupported(provider, Capability.idOf(Volumes.class)));
+  }
+
+  private VolumeEntry written(VolumeEntry entry) {
+    if (!ledger.volumes().update(entry)) {
+      throw missing(entry.name());
+    }
+    return entry;
+  }
+
+  private <T> T locked(String name, Supplier<T> work) {
+    ReentrantLock lock = locks.get(Math.floorMod(name.hashCode(), locks.size()));
+    lock.lock();
+    try {
+      return work.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void refuseUnlessName(String name) {
+    if (!Volume.isName(name)) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "'" + name + "' cannot name a volume",
+              "use letters, digits, . _ and -, at most 128, the first a letter or digit")
+          .with("field", "name")
+          .exception();
+    }
+  }
+
+  private static SandboxException removing(String name) {
+    return Fault.of(
+            ErrorCode.CONFLICT, "the volume " + name + " is being removed", "use another volume")
+        .exception();
+  }
+
+  private static VolumeView view(VolumeEntry entry) {
+    return new VolumeView(
+        entry.id(), entry.name(), entry.provider(), word(entry.state()), entry.createdAt());
+  }
+
+  private static String word(State state) {
+    return state.name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,148 @@
+package dev.isola.host.launch;
+
+import dev.isola.link.local.TreeRemoval;
+import dev.isola.spi.capability.Volumes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Volume;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * The named volumes of the isolated providers of an instance, which share them. Where there are
+ * disks a volume has a disk of its own, which is mounted in sandboxes and nowhere else, unless it
+ * has files from when there were none; otherwise it is a folder. Only the server may look into
+ * either.
+ */
+final class VolumeFolders implements Volumes {
+  private static final FileAttribute<?> OURS =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  private final Path plain;
+  private final Path withDisk;
+  private final Disks disks;
+
+  /**
+   * @param shared the folder that the providers of an instance share
+   */
+  VolumeFolders(Path shared, Disks disks) {
+    this.plain = shared.resolve("volumes");
+    this.withDisk = shared.resolve("volume-disks");
+    this.disks = disks;
+  }
+
+  /**
+   * Adds the steps that make a volume's files reachable, and returns where they are then. Makes the
+   * volume when it is missing.
+   *
+   * @param megabytes the size of its disk when it has none yet
+   */
+  Path plan(Plan plan, String name, long megabytes) throws IOException {
+    if (!hasDisk(name)) {
+      return makePlain(name);
+    }
+    Path own = withDisk.resolve(name);
+    Path mount = makeMount(name);
+    disks.planVolume(plan, own.resolve("disk"), mount, megabytes);
+    Path files = mount.resolve("files"); // beside what the file system itself has there
+    plan.step("make", files.toString(), "755", "0", "0");
+    return files;
+  }
+
+  private boolean hasDisk(String name) throws IOException {
+    return disks.available() && isEmpty(plain.resolve(name));
+  }
+
+  private Path makePlain(String name) throws IOException {
+    Path folder = plain.resolve(name);
+    Files.createDirectories(plain, OURS);
+    if (!Files.isDirectory(folder)) {
+      Files.createDirectories(folder);
+    }
+    return folder;
+  }
+
+  private Path makeMount(String name) throws IOException {
+    Path mount = withDisk.resolve(name).resolve("mount");
+    Files.createDirectories(mount, OURS);
+    return mount;
+  }
+
+  @Override
+  public void create(String name) {
+    refuseUnlessName(name);
+    try {
+      if (hasDisk(name)) {
+        makeMount(name);
+      } else {
+        makePlain(name);
+      }
+    } catch (IOException e) {
+      throw failed("created", name, e);
+    }
+  }
+
+  @Override
+  public List<String> list() {
+    TreeSet<String> names = new TreeSet<>();
+    for (Path folder : List.of(plain, withDisk)) {
+      if (Files.isDirectory(folder)) {
+        try (DirectoryStream<Path> found =
+            Files.newDirectoryStream(
+                folder, one -> Files.isDirectory(one, LinkOption.NOFOLLOW_LINKS))) {
+          found.forEach(one -> names.add(String.valueOf(one.getFileName())));
+        } catch (IOException e) {
+          throw failed("listed", "of " + folder, e);
+        }
+      }
+    }
+    return new ArrayList<>(names);
+  }
+
+  @Override
+  public void destroy(String name) {
+    refuseUnlessName(name);
+    try {
+      TreeRemoval.remove(withDisk.resolve(name));
+      TreeRemoval.remove(plain.resolve(name));
+    } catch (IOException e) {
+      throw failed("destroyed", name, e);
+    }
+  }
+
+  private static void refuseUnlessName(String name) {
+    if (!Volume.isName(name)) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "'" + name + "' cannot name a volume",
+              "use letters, digits, . _ and -, at most 128")
+          .exception();
+    }
+  }
+
+  private static SandboxException failed(String what, String name, IOException e) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "volume " + name + " cannot be " + what + ": " + e.getMessage(),
+            "see to it that the data folder can be written, and try again")
+        .exception(e);
+  }
+
+  private static boolean isEmpty(Path folder) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return true;
+    }
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+      return !entries.iterator().hasNext();
+    }
+  }
+}

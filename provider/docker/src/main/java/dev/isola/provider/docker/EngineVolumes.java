@@ -1,0 +1,48 @@
+package dev.isola.provider.docker;
+
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.capability.Volumes;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.Volume;
+import java.util.List;
+
+/** The named volumes of an instance in a container engine. */
+record EngineVolumes(Engine engine, InstanceId instance) implements Volumes {
+
+  /** Returns what the engine's names of an instance's volumes begin with. */
+  static String prefix(InstanceId instance) {
+    return "isola-" + instance + "-";
+  }
+
+  @Override
+  public void create(String name) {
+    engine.createVolume(named(name));
+  }
+
+  @Override
+  public List<String> list() {
+    String prefix = prefix(instance);
+    return engine.volumes(prefix).stream()
+        .map(name -> name.substring(prefix.length()))
+        .filter(Volume::isName)
+        .sorted()
+        .toList();
+  }
+
+  @Override
+  public void destroy(String name) {
+    engine.removeVolume(named(name));
+  }
+
+  private String named(String name) {
+    if (!Volume.isName(name)) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "'" + name + "' cannot name a volume",
+              "use letters, digits, . _ and -, at most 128")
+          .exception();
+    }
+    return prefix(instance) + name;
+  }
+}

@@ -1,0 +1,114 @@
+package dev.isola.server.api;
+
+import dev.isola.engine.api.VolumeView;
+import dev.isola.engine.volume.VolumeService;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Volumes: created, listed, removed. A sandbox mounts one by naming it in its spec.
+ *
+ * @param standardProvider for requests that name none
+ */
+record VolumeRoutes(Serving serving, String standardProvider) {
+  static final String TEMPLATE = "/api/v1/volumes";
+
+  /** There are no tenants. */
+  static final String TENANT = "";
+
+  static final Parameter VOLUME =
+      Parameter.path("volume", new Shape.Filled(128), "the volume's name");
+
+  private static final Shape.Obj SHAPE =
+      new Shape.Obj(
+          Field.needed("id", Shapes.WORD, "its id, which no other volume ever has"),
+          Field.needed("name", Shapes.WORD, "by which sandboxes mount it"),
+          Field.needed("provider", Shapes.TEXT, "that has its files; empty while not known"),
+          Field.needed(
+              "state",
+              new Shape.Choice(List.of("creating", "available", "removing")),
+              "removing: it is tried again until its provider has removed it"),
+          Field.needed("createdAt", Shapes.TIME, "when it was created"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("POST", TEMPLATE, "createVolume", "Creates a volume.")
+            .needs(Scope.USE)
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.needed(
+                            "name", Shapes.WORD, "letters, digits, . _ and -, at most 128"),
+                        Field.of("provider", Shapes.WORD, "that is to have its files")),
+                    true))
+            .answers(Answer.json(201, SHAPE))
+            .by(this::create),
+        Route.of("GET", TEMPLATE, "listVolumes", "Lists volumes, by name.")
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed(
+                            "volumes",
+                            new Shape.ListOf(SHAPE, VolumeService.MOST),
+                            "all of them"))))
+            .by(
+                exchange ->
+                    exchange.json(
+                        200,
+                        Map.of(
+                            "volumes",
+                            volumes().list(TENANT).stream().map(VolumeRoutes::json).toList()))),
+        Route.of("GET", TEMPLATE + "/{volume}", "getVolume", "Describes a volume.")
+            .takes(VOLUME)
+            .answers(Answer.json(200, SHAPE))
+            .by(exchange -> exchange.json(200, json(volumes().named(TENANT, name(exchange))))),
+        Route.of(
+                "DELETE",
+                TEMPLATE + "/{volume}",
+                "removeVolume",
+                "Removes a volume with its files; refused while a sandbox has it mounted.")
+            .needs(Scope.USE)
+            .takes(VOLUME)
+            .by(
+                exchange -> {
+                  volumes().remove(TENANT, name(exchange));
+                  exchange.empty();
+                }));
+  }
+
+  private VolumeService volumes() {
+    return serving.engine().volumes();
+  }
+
+  static String name(Exchange exchange) {
+    return exchange.path("volume");
+  }
+
+  private void create(Exchange exchange) throws IOException {
+    String provider =
+        exchange.body().get("provider") instanceof String named ? named : standardProvider;
+    exchange.json(201, json(volumes().create(TENANT, exchange.text("name"), provider)));
+  }
+
+  private static Map<String, Object> json(VolumeView volume) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", volume.id());
+    json.put("name", volume.name());
+    json.put("provider", volume.provider());
+    json.put("state", volume.state());
+    json.put("createdAt", volume.createdAt().toString());
+    return json;
+  }
+}
