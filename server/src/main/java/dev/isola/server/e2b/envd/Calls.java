@@ -1,5 +1,6 @@
 package dev.isola.server.e2b.envd;
 
+import dev.isola.codec.connect.ConnectFrame;
 import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
@@ -48,8 +49,8 @@ record Calls(String service) {
 
   Route streaming(String method, String summary, Streaming call) {
     return row(method, summary)
-        .takes(new Body.Stream(Frames.MEDIA_TYPE))
-        .answers(Answer.of(Frames.MEDIA_TYPE, "messages, and an end that says why"))
+        .takes(new Body.Stream(ConnectFrame.MEDIA_TYPE))
+        .answers(Answer.of(ConnectFrame.MEDIA_TYPE, "messages, and an end that says why"))
         .by(
             exchange -> {
               Streaming.Rest rest;
