@@ -284,7 +284,10 @@ public final class TarReader {
         end += (int) decimal(text.substring(at, space), "header", text);
       }
       int equals = text.indexOf('=', at);
-      if (end > text.length() || equals < space || equals >= end || text.charAt(end - 1) != '\n') {
+      if (end > text.length()
+          || equals < space + 2
+          || equals >= end
+          || text.charAt(end - 1) != '\n') {
         throw refusal.of("the archive has a header that cannot be read", text.substring(at));
       }
       records.put(text.substring(space + 1, equals), text.substring(equals + 1, end - 1));
