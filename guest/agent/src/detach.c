@@ -15,6 +15,7 @@
 
 #include "operations.h"
 #include "path.h"
+#include "process_stat.h"
 
 /* What the forked processes tell the launcher. */
 enum word { WORD_PID = 'P', WORD_READY = 'R', WORD_NO_NAMESPACES = 'N', WORD_FAILED = 'F' };
@@ -226,17 +227,10 @@ static void let_go_of_descriptors(void)
 
 static unsigned long long start_time(pid_t pid)
 {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0) return 0;
-    text[n] = 0;
-    char *at = strrchr(text, ')');
-    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
-    return at ? strtoull(at + 1, NULL, 10) : 0;
+    char name[20];
+    struct process_stat seen;
+    snprintf(name, sizeof name, "/proc/%d", (int)pid);
+    return process_stat_read(AT_FDCWD, name, &seen) ? seen.start : 0;
 }
 
 /* The launcher's end of one try. Exits unless the try failed for want of namespaces. */

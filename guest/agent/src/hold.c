@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "process_signal.h"
+#include "process_stat.h"
 
 /* A process that waits for a disk stops once it has what it waits for. */
 static const uint64_t PATIENCE_NS = 5000000000;
@@ -47,27 +48,12 @@ bool hold_is_on(void)
 
 /* ---- who is there -------------------------------------------------------------------------------------- */
 
-/* The name in it may hold anything, so look behind its last ')'. */
 static bool read_process(int proc, const char *name, struct process *p)
 {
-    char path[32], text[512];
-    snprintf(path, sizeof path, "%.16s/stat", name);
-    int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    struct process_stat seen;
+    if (!process_stat_read(proc, name, &seen))
         return false;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return false;
-    text[n] = 0;
-    int parent, group, session;
-    unsigned long long start;
-    const char *end = strrchr(text, ')');
-    if (!end
-        || sscanf(end + 1, " %c %d %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &p->state,
-                  &parent, &group, &session, &start) != 5)
-        return false;
-    *p = (struct process) { (pid_t) strtol(name, NULL, 10), parent, session, start, p->state, false };
+    *p = (struct process) { (pid_t) strtol(name, NULL, 10), seen.parent, seen.session, seen.start, seen.state, false };
     return true;
 }
 

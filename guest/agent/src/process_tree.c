@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 #include "process_signal.h"
+#include "process_stat.h"
 
-enum { PROCESSES_MAX = 65536, PARENT_FIELD = 4, THREADS_FIELD = 20, START_FIELD = 22 };
+enum { PROCESSES_MAX = 65536 };
 
 struct process { pid_t pid, parent; int threads; uint64_t start; bool ours; };
 
@@ -32,31 +33,6 @@ struct linux_dirent64 {
     char d_name[];
 };
 
-/* Reads parent, state, threads and start from /proc/PID/stat; the name in it may hold anything: look behind its last ')'. */
-static bool read_stat(int proc_fd, const char *name, struct process *p, char *state)
-{
-    char path[32];
-    size_t length = strnlen(name, 16);
-    memcpy(path, name, length);
-    memcpy(path + length, "/stat", 6);
-    int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    char text[512];
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0) return false;
-    text[n] = 0;
-    char *end = strrchr(text, ')');
-    if (!end || end[1] != ' ' || !end[2]) return false;
-    *state = end[2];
-    p->parent = (pid_t)strtol(end + 3, &end, 10);
-    for (int field = PARENT_FIELD + 1; end && field < THREADS_FIELD; field++) end = strchr(end + 1, ' ');
-    p->threads = end ? (int)strtol(end, NULL, 10) : 1;
-    for (int field = THREADS_FIELD; end && field < START_FIELD; field++) end = strchr(end + 1, ' ');
-    p->start = end ? strtoull(end, NULL, 10) : 0;
-    return true;
-}
-
 static int read_table(void)
 {
     int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -69,11 +45,10 @@ static int read_table(void)
             struct linux_dirent64 *entry = (struct linux_dirent64 *)(void *)(buffer + at);
             at += entry->d_reclen;
             if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || count == PROCESSES_MAX) continue;
-            struct process p = {.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
-            char state;
-            if (!read_stat(proc_fd, entry->d_name, &p, &state)) continue;
-            if (state == 'Z' || state == 'X') continue;
-            table[count++] = p;
+            struct process_stat seen;
+            if (!process_stat_read(proc_fd, entry->d_name, &seen) || seen.state == 'Z' || seen.state == 'X') continue;
+            pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+            table[count++] = (struct process) {pid, seen.parent, seen.threads, seen.start, false};
         }
     }
     close(proc_fd);

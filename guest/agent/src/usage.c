@@ -14,6 +14,7 @@
 #include "disk_budget.h"
 #include "operations.h"
 #include "path.h"
+#include "process_stat.h"
 #include "process_tree.h"
 #include "tree.h"
 
@@ -48,27 +49,12 @@ static ssize_t read_small(int folder, const char *name, char *out, size_t capaci
     return n < 0 ? -1 : (ssize_t) length;
 }
 
-/* The name of a process may contain anything, blanks and brackets too: count from the last bracket. */
 static bool process_read(int proc, const char *pid, struct process *p)
 {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "%.20s/stat", pid);
-    if (read_small(proc, path, text, sizeof text) <= 0)
+    struct process_stat seen;
+    if (!process_stat_read(proc, pid, &seen))
         return false;
-    const char *rest = strrchr(text, ')');
-    unsigned long user, kernel;
-    long users_children, kernels_children;      /* of those it has waited for */
-    unsigned flags;
-    long resident;
-    if (!rest || sscanf(rest + 1,
-            " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d %*d %*u %*u %ld",
-            &p->parent, &flags, &user, &kernel, &users_children, &kernels_children, &resident) != 7)
-        return false;
-    p->pid = atoi(pid);
-    p->ticks = user + kernel + (uint64_t) users_children + (uint64_t) kernels_children;
-    p->pages = resident > 0 ? (uint64_t) resident : 0;
-    p->kernel = flags & KERNEL_THREAD;
-    p->counted = false;
+    *p = (struct process) { atoi(pid), seen.parent, seen.ticks, seen.pages, seen.flags & KERNEL_THREAD, false };
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "process_signal.h"
+#include "process_stat.h"
 
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x1000
@@ -61,22 +62,11 @@ static bool each_number(int proc, const char *path, visitor *each, void *context
 
 /* ---- stopping ------------------------------------------------------------------------------------------ */
 
-/* The name in it may hold anything, so look behind its last ')'. 0 for what is gone. */
-static char state_of(int proc, const char *stat)
-{
-    char text[512];
-    if (read_text(proc, stat, text, sizeof text) <= 0) return 0;
-    const char *end = strrchr(text, ')');
-    return end && end[1] == ' ' ? end[2] : 0;
-}
-
 static bool runs(void *context, int tasks, const char *name)
 {
     (void)context;
-    char path[64];
-    snprintf(path, sizeof path, "%.20s/stat", name);
-    char state = state_of(tasks, path);
-    return state && !strchr("TtZXx", state);
+    struct process_stat seen;
+    return process_stat_read(tasks, name, &seen) && !strchr("TtZXx", seen.state);
 }
 
 static bool has_stopped(int proc, pid_t pid)
@@ -95,12 +85,12 @@ static bool knows(const struct still *s, pid_t pid)
 
 static bool stop(struct still *s, pid_t pid, uint64_t until)
 {
-    char path[64];
+    char name[16];
+    struct process_stat seen = {0};
     if (s->count == STILL_MAX) return false;
-    s->starts[s->count] = process_start(s->proc, pid);
-    snprintf(path, sizeof path, "%d/stat", (int)pid);
-    char before = state_of(s->proc, path);
-    bool runs_now = before && !strchr("TZXx", before);
+    snprintf(name, sizeof name, "%d", (int)pid);
+    bool runs_now = process_stat_read(s->proc, name, &seen) && !strchr("TZXx", seen.state);
+    s->starts[s->count] = seen.start;
     s->pids[s->count] = pid; /* also one that has ended: nobody reaps it meanwhile, and it is seen again */
     s->ours[s->count++] = runs_now;
     if (!runs_now) return true;
@@ -175,9 +165,11 @@ void still_wake(struct still *s, pid_t first)
         each_number(s->proc, path, note_children, s);
     }
     for (int i = 0; i < s->count; i++) {
-        snprintf(path, sizeof path, "%d/stat", (int)s->pids[i]);
-        s->starts[i] = process_start(s->proc, s->pids[i]);
-        s->ours[i] = state_of(s->proc, path) == 'T';
+        struct process_stat seen = {0};
+        snprintf(path, sizeof path, "%d", (int)s->pids[i]);
+        process_stat_read(s->proc, path, &seen);
+        s->starts[i] = seen.start;
+        s->ours[i] = seen.state == 'T';
     }
     still_end(s);
 }

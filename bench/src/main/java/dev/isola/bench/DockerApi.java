@@ -1,10 +1,18 @@
 package dev.isola.bench;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.provider.docker.http.Answer;
+import dev.isola.provider.docker.http.Deadline;
+import dev.isola.provider.docker.http.EngineAddress;
+import dev.isola.provider.docker.http.EngineHttp;
+import dev.isola.provider.docker.http.Request;
+import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -14,17 +22,17 @@ import java.util.regex.Pattern;
  */
 final class DockerApi implements Peer {
   private static final int SLOWER = 40;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String SCHEME = "unix://";
   private static final String NO_NETWORK = ",\"HostConfig\":{\"NetworkMode\":\"none\"}";
 
-  private final Path socket;
+  private final EngineHttp http;
   private final String image;
-  private final Queue<UnixHttp> idle = new ConcurrentLinkedQueue<>();
   private String version = "";
   private String container = "";
 
-  private DockerApi(Path socket, String image) {
-    this.socket = socket;
+  private DockerApi(EngineAddress address, String image) {
+    this.http = new EngineHttp(address);
     this.image = image;
   }
 
@@ -35,8 +43,8 @@ final class DockerApi implements Peer {
     if (!engines.docker().startsWith(SCHEME)) {
       throw new IOException("only an engine on a unix socket is measured, not " + engines.docker());
     }
-    DockerApi api =
-        new DockerApi(Path.of(engines.docker().substring(SCHEME.length())), engines.image());
+    Path socket = Path.of(engines.docker().substring(SCHEME.length()));
+    DockerApi api = new DockerApi(new EngineAddress.Unix(socket), engines.image());
     try {
       api.version = field(api.ask("GET", "/version", "", 200), "Version");
       api.ask("GET", "/images/" + api.image + "/json", "", 200);
@@ -141,30 +149,27 @@ final class DockerApi implements Peer {
   }
 
   private String ask(String method, String path, String body, int wanted) throws IOException {
-    UnixHttp kept = idle.poll();
-    UnixHttp connection = kept == null ? UnixHttp.connect(socket) : kept;
-    boolean good = false;
+    Optional<Request.Body> content =
+        body.isEmpty()
+            ? Optional.empty()
+            : Optional.of(Request.bytes("application/json", body.getBytes(UTF_8)));
+    Answer answer;
     try {
-      UnixHttp.Answer answer = connection.ask(method, path, body);
-      good = !connection.ended();
-      if (answer.status() != wanted) {
-        throw new IOException(
-            method
-                + " "
-                + path
-                + " was answered with "
-                + answer.status()
-                + " "
-                + answer.body().strip());
-      }
-      return answer.body();
-    } finally {
-      if (good) {
-        idle.add(connection);
-      } else {
-        connection.close();
-      }
+      answer = http.ask(new Request(method, path, content), Deadline.in(PATIENCE));
+    } catch (SandboxException e) {
+      throw new IOException(e.fault().what(), e);
     }
+    if (answer.status() != wanted) {
+      throw new IOException(
+          method
+              + " "
+              + path
+              + " was answered with "
+              + answer.status()
+              + " "
+              + answer.text().strip());
+    }
+    return answer.text();
   }
 
   /** Returns a field of an answer: text or a number; the first of its name. */
@@ -185,11 +190,10 @@ final class DockerApi implements Peer {
         remove(container);
         container = "";
       }
-      for (UnixHttp connection = idle.poll(); connection != null; connection = idle.poll()) {
-        connection.close();
-      }
     } catch (IOException e) {
       throw new IllegalStateException("a container is left: " + container, e);
+    } finally {
+      http.close();
     }
   }
 }

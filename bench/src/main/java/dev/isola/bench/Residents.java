@@ -1,5 +1,6 @@
 package dev.isola.bench;
 
+import dev.isola.codec.proc.ProcessStat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -31,7 +33,7 @@ final class Residents {
     Map<Long, Long> parents = new TreeMap<>();
     Map<Long, String> homes = new HashMap<>();
     for (long pid : pids()) {
-      parents.put(pid, parent(pid));
+      parents.put(pid, stat(pid).map(ProcessStat::parent).orElse(0L));
       String marks = text(pid, "cgroup") + text(pid, "cmdline") + text(pid, "environ");
       for (String id : ids) {
         if (marks.contains(id)) {
@@ -82,9 +84,7 @@ final class Residents {
 
   /** Tells whether a process is there and has not ended; one that waits to be reaped has. */
   boolean lives(long pid) {
-    String stat = text(pid, "stat");
-    int end = stat.lastIndexOf(')');
-    return end >= 0 && !stat.startsWith(" Z", end + 1);
+    return stat(pid).filter(process -> !process.isZombie()).isPresent();
   }
 
   /** Adds up the private lines of a {@code smaps_rollup}; empty when there are none. */
@@ -113,10 +113,8 @@ final class Residents {
     }
   }
 
-  private long parent(long pid) {
-    String stat = text(pid, "stat");
-    int end = stat.lastIndexOf(')');
-    return end < 0 ? 0 : Long.parseLong(stat.substring(end + 2).split(" ")[1]);
+  private Optional<ProcessStat> stat(long pid) {
+    return ProcessStat.read(proc.resolve(Long.toString(pid)));
   }
 
   /** Whatever ends meanwhile is empty. */

@@ -14,9 +14,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Listens on a unix socket and answers each request with the bytes that a function makes of it. */
 final class FakeEngine implements AutoCloseable {
+  private static final Pattern LENGTH = Pattern.compile("\r\nContent-Length: ([0-9]+)\r\n");
+
   private final Scratch scratch = Scratch.make("isola-engine");
   private final ServerSocketChannel server;
 
@@ -55,9 +59,13 @@ final class FakeEngine implements AutoCloseable {
   private void serve(SocketChannel channel, Function<String, String> answers) {
     try (channel) {
       ByteBuffer buffer = ByteBuffer.allocate(8192);
-      while (channel.read(buffer.clear()) > 0) {
-        String line = new String(buffer.array(), 0, buffer.position(), ISO_8859_1);
-        line = line.substring(0, line.indexOf(" HTTP"));
+      while (channel.read(buffer) > 0) {
+        String request = new String(buffer.array(), 0, buffer.position(), ISO_8859_1);
+        if (!isWhole(request)) {
+          continue;
+        }
+        buffer.clear();
+        String line = request.substring(0, request.indexOf(" HTTP"));
         requests.add(line);
         String answer = answers.apply(line);
         channel.write(ByteBuffer.wrap(answer.getBytes(ISO_8859_1)));
@@ -68,6 +76,15 @@ final class FakeEngine implements AutoCloseable {
     } catch (IOException gone) {
       // The client left.
     }
+  }
+
+  /** Head and body may come in pieces. */
+  private static boolean isWhole(String request) {
+    int end = request.indexOf("\r\n\r\n");
+    Matcher length = LENGTH.matcher(request);
+    return end >= 0
+        && length.find()
+        && request.length() >= end + 4 + Integer.parseInt(length.group(1));
   }
 
   /** Returns an answer with a length. */

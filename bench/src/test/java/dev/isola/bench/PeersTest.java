@@ -73,7 +73,7 @@ class PeersTest {
   void anEngineThatIsNotThereIsNamed() throws IOException {
     assertThatThrownBy(() -> DockerApi.open(new Plan.Engines("unix:///nowhere/s", "box")))
         .isInstanceOf(IOException.class)
-        .hasMessageStartingWith("nobody answers on /nowhere/s");
+        .hasMessageStartingWith("the engine at unix:///nowhere/s cannot be reached");
     assertThatThrownBy(() -> DockerApi.open(new Plan.Engines("tcp://127.0.0.1:1", "box")))
         .hasMessageContaining("only an engine on a unix socket");
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 0))) {

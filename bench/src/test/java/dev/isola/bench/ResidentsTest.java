@@ -17,7 +17,9 @@ class ResidentsTest {
   private void process(int pid, int parent, String cgroup, String cmdline, String environ)
       throws IOException {
     Path folder = Files.createDirectories(proc.resolve(Integer.toString(pid)));
-    Files.writeString(folder.resolve("stat"), pid + " (odd) name)) S " + parent + " 1 1 0");
+    Files.writeString(
+        folder.resolve("stat"),
+        pid + " (odd) name)) S " + parent + " 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0");
     Files.writeString(folder.resolve("cgroup"), cgroup);
     Files.writeString(folder.resolve("cmdline"), cmdline);
     Files.writeString(folder.resolve("environ"), environ);

@@ -3,9 +3,9 @@ package dev.isola.snapshot;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import dev.isola.archive.Names;
-import dev.isola.archive.TarReader;
-import dev.isola.archive.TarStream;
-import dev.isola.archive.TreeEntry;
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TarStream;
+import dev.isola.codec.tar.TreeEntry;
 import dev.isola.snapshot.manifest.Entry;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.file.TreeLimits;
@@ -77,7 +77,7 @@ public final class Trees {
     List<String> marks = new ArrayList<>();
     long bytes = 0;
     try {
-      TarReader reader = TarReader.ofChanges(archive);
+      TarReader reader = TarReader.ofChanges(archive, Names::bad);
       for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
         TreeEntry file = next.get();
         if (file.kind() == TreeEntry.Kind.SPECIAL) {
@@ -181,7 +181,7 @@ public final class Trees {
 
   /** Tells whether an archive has nothing but {@code folder}, or the root when that is empty. */
   public static boolean isEmpty(InputStream archive, String folder) throws IOException {
-    TarReader reader = TarReader.ofChanges(archive);
+    TarReader reader = TarReader.ofChanges(archive, Names::bad);
     String root = Names.clean(folder);
     for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
       if (!Names.clean(next.get().path()).equals(root)) {

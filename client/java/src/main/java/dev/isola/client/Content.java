@@ -37,4 +37,13 @@ final class Content extends FilterInputStream {
     }
     return read;
   }
+
+  @Override
+  public long skip(long most) throws IOException {
+    long skipped = super.skip(most);
+    if (skipped > 0) {
+      progress.accept(count.addAndGet(skipped));
+    }
+    return skipped;
+  }
 }

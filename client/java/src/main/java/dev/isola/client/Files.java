@@ -5,9 +5,6 @@ import dev.isola.client.error.NotFound;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.PipedInputStream;
-import java.io.PipedOutputStream;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
@@ -18,15 +15,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
-import org.jspecify.annotations.Nullable;
 
 /** The files of a sandbox. Content is never held whole, in neither direction. */
 public final class Files {
   private static final String BYTES = "application/octet-stream";
   private static final String TAR = "application/x-tar";
-  private static final int BUFFER = 64 * 1024;
 
   /** Removing or moving a large tree may take a while. */
   private static final Duration LONG = Duration.ofMinutes(5);
@@ -170,30 +164,16 @@ public final class Files {
    * @param progress called with the bytes of the archive sent so far
    */
   public void upload(Path from, String to, LongConsumer progress) throws IOException {
-    AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
-    try (PipedInputStream archive = new PipedInputStream(BUFFER);
-        PipedOutputStream end = new PipedOutputStream(archive)) {
-      Thread packer = Thread.ofVirtual().start(() -> pack(from, end, failure));
+    try (TreePacker archive = TreePacker.pack(from)) {
       try {
         importTree(to, archive, progress);
       } catch (IsolaException e) {
-        IOException local = failure.get();
-        if (local != null) {
-          throw local; // an archive that was cut off here is refused there
+        Optional<IOException> local = archive.failure();
+        if (local.isPresent()) {
+          throw local.get(); // an archive that was cut off here is refused there
         }
         throw e;
-      } finally {
-        packer.interrupt();
       }
-    }
-  }
-
-  private static void pack(
-      Path from, OutputStream end, AtomicReference<@Nullable IOException> failure) {
-    try (end) {
-      TreePacker.pack(from, end);
-    } catch (IOException e) {
-      failure.compareAndSet(null, e);
     }
   }
 

@@ -1,134 +1,123 @@
 package dev.isola.client;
 
-import java.io.ByteArrayOutputStream;
-import java.io.EOFException;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.codec.tar.TarStream;
+import dev.isola.codec.tar.TreeEntry;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.FileVisitResult;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
-/** Packs a folder as a tar archive: files, folders, and links as links. */
-final class TreePacker {
-  private static final int BUFFER = 64 * 1024;
+/** Packs a folder as a tar archive while that is read: files, folders, and links as links. */
+final class TreePacker extends FilterInputStream {
+  private final Stream<Path> paths;
+  private volatile @Nullable IOException failure;
 
-  private final Path root;
-  private final OutputStream out;
-
-  private TreePacker(Path root, OutputStream out) {
-    this.root = root;
-    this.out = out;
+  private TreePacker(Stream<Path> paths, TarStream archive) {
+    super(archive);
+    this.paths = paths;
   }
 
-  static void pack(Path folder, OutputStream out) throws IOException {
-    TreePacker packer = new TreePacker(folder, out);
-    Files.walkFileTree(
-        folder,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attributes)
-              throws IOException {
-            if (!path.equals(folder)) {
-              packer.header(path, attributes, TarBlock.FOLDER, 0, "");
-            }
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFile(Path path, BasicFileAttributes attributes)
-              throws IOException {
-            packer.entry(path, attributes);
-            return FileVisitResult.CONTINUE;
-          }
-        });
-    out.write(new byte[2 * TarBlock.SIZE]);
-    out.flush();
+  /** Opens the archive of a folder. */
+  static TreePacker pack(Path folder) throws IOException {
+    Path root = folder.toRealPath();
+    if (!Files.isDirectory(root)) {
+      throw new NotDirectoryException(folder.toString());
+    }
+    Stream<Path> paths = Files.walk(root);
+    return new TreePacker(
+        paths,
+        new TarStream(
+            paths
+                .filter(path -> !path.equals(root))
+                .<TarStream.Item>map(path -> item(root, path))
+                .iterator()));
   }
 
-  private void entry(Path path, BasicFileAttributes attributes) throws IOException {
-    if (attributes.isSymbolicLink()) {
-      String target = Files.readSymbolicLink(path).toString();
-      header(path, attributes, TarBlock.LINK, 0, target);
-    } else if (attributes.isRegularFile()) {
-      try (InputStream in = Files.newInputStream(path)) {
-        header(path, attributes, TarBlock.FILE, attributes.size(), "");
-        content(path, in, attributes.size());
+  /** Returns why the archive was cut off, if it was. An HTTP client may take that for its end. */
+  Optional<IOException> failure() {
+    return Optional.ofNullable(failure);
+  }
+
+  private record Item(Path path, TreeEntry entry) implements TarStream.Item {
+    @Override
+    public InputStream content() throws IOException {
+      return Files.newInputStream(path);
+    }
+  }
+
+  private static Item item(Path folder, Path path) {
+    try {
+      BasicFileAttributes attributes =
+          Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+      boolean isLink = attributes.isSymbolicLink();
+      if (!isLink && !attributes.isRegularFile() && !attributes.isDirectory()) {
+        throw new IOException(path + " is neither a file nor a folder nor a link");
       }
-    } else {
-      throw new IOException(path + " is neither a file nor a folder nor a link");
+      TreeEntry.Kind kind =
+          isLink
+              ? TreeEntry.Kind.LINK
+              : attributes.isDirectory() ? TreeEntry.Kind.FOLDER : TreeEntry.Kind.FILE;
+      int mode =
+          isLink
+              ? 0777
+              : FileModes.of(Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS));
+      return new Item(
+          path,
+          new TreeEntry(
+              bytes(folder.relativize(path)),
+              kind,
+              isLink ? bytes(Files.readSymbolicLink(path)) : "",
+              mode,
+              0,
+              0,
+              kind == TreeEntry.Kind.FILE ? attributes.size() : 0,
+              attributes.lastModifiedTime().toMillis() / 1000,
+              0,
+              Map.of()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
-  /** Copies exactly as many bytes as the header says, whatever happens to the file meanwhile. */
-  private void content(Path path, InputStream in, long size) throws IOException {
-    byte[] buffer = new byte[BUFFER];
-    long left = size;
-    while (left > 0) {
-      int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
-      if (read < 0) {
-        throw new EOFException(path + " became shorter while it was read");
-      }
-      out.write(buffer, 0, read);
-      left -= read;
-    }
-    pad(size);
+  /** Each char of a name in an archive is a byte. */
+  private static String bytes(Path path) {
+    return new String(path.toString().getBytes(UTF_8), ISO_8859_1);
   }
 
-  private void header(
-      Path path, BasicFileAttributes attributes, char type, long size, String target)
-      throws IOException {
-    String relative = root.relativize(path).toString();
-    byte[] name = utf8(type == TarBlock.FOLDER ? relative + "/" : relative);
-    byte[] to = utf8(target);
-    ByteArrayOutputStream pax = new ByteArrayOutputStream();
-    if (name.length > TarBlock.NAME) {
-      record(pax, "path", name);
-    }
-    if (to.length > TarBlock.NAME) {
-      record(pax, "linkpath", to);
-    }
-    if (size > TarBlock.LARGEST) {
-      record(pax, "size", utf8(Long.toString(size)));
-    }
-    if (pax.size() > 0) {
-      out.write(
-          TarBlock.write(utf8("././@PaxHeader"), TarBlock.PAX, 0644, pax.size(), 0, new byte[0]));
-      pax.writeTo(out);
-      pad(pax.size());
-    }
-    long time = attributes.lastModifiedTime().toMillis() / 1000;
-    out.write(TarBlock.write(name, type, mode(path, type), size, time, to));
+  @Override
+  public int read() throws IOException {
+    byte[] one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
   }
 
-  private static byte[] utf8(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  /** One pax record begins with its own length in decimal, which counts itself too. */
-  private static void record(ByteArrayOutputStream pax, String key, byte[] value) {
-    int rest = key.length() + value.length + 3; // a space, an equals sign, a line break
-    int length = rest;
-    while (length != rest + Integer.toString(length).length()) {
-      length = rest + Integer.toString(length).length();
+  @Override
+  public int read(byte[] to, int offset, int length) throws IOException {
+    try {
+      return super.read(to, offset, length);
+    } catch (UncheckedIOException e) {
+      failure = e.getCause();
+      throw e.getCause();
+    } catch (IOException e) {
+      failure = e;
+      throw e;
     }
-    pax.writeBytes(utf8(length + " " + key + "="));
-    pax.writeBytes(value);
-    pax.write('\n');
   }
 
-  private static int mode(Path path, char type) throws IOException {
-    if (type == TarBlock.LINK) {
-      return 0777;
-    }
-    return FileModes.of(Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS));
-  }
-
-  private void pad(long size) throws IOException {
-    out.write(new byte[(int) (-size & (TarBlock.SIZE - 1))]);
+  @Override
+  public void close() throws IOException {
+    paths.close();
+    super.close();
   }
 }

@@ -1,39 +1,47 @@
 package dev.isola.client;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TreeEntry;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
+import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Unpacks a tar archive that may be hostile. Nothing is written outside of the folder: names do not
  * climb, nothing is written through a link, and a link may only lead to somewhere beneath.
  */
 final class TreeUnpacker {
-  private static final int BUFFER = 64 * 1024;
   private static final int MOST_ENTRIES = 1_000_000;
-  private static final int LARGEST_PAX = 1 << 20;
   private static final int DEEPEST = 512;
 
   private final InputStream in;
+  private final TarReader reader;
   private final Path root;
   private final Map<Path, Integer> folderModes = new LinkedHashMap<>();
   private final List<String> leftOut = new ArrayList<>();
 
   private TreeUnpacker(InputStream in, Path root) {
     this.in = in;
+    this.reader =
+        new TarReader(
+            in,
+            (what, about) ->
+                new UncheckedIOException(new IOException(what + ": " + text(about))));
     this.root = root;
   }
 
@@ -41,58 +49,58 @@ final class TreeUnpacker {
   static List<String> unpack(InputStream archive, Path folder) throws IOException {
     Files.createDirectories(folder);
     TreeUnpacker unpacker = new TreeUnpacker(archive, folder.toRealPath());
-    unpacker.entries();
+    try {
+      unpacker.entries();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
     unpacker.setFolderModes();
     return unpacker.leftOut;
   }
 
   private void entries() throws IOException {
-    Map<String, String> pax = new HashMap<>();
     for (int count = 0; ; count++) {
-      if (count > MOST_ENTRIES) {
-        throw new IOException("the archive has more than " + MOST_ENTRIES + " entries");
+      Optional<TreeEntry> entry = reader.next();
+      if (entry.isEmpty() && !reader.ended()) {
+        throw new EOFException("the archive was cut off");
       }
-      TarBlock block = TarBlock.read(exactly(TarBlock.SIZE));
-      if (block.isEnd()) {
+      if (entry.isEmpty()) {
         in.skip(Long.MAX_VALUE);
         return;
       }
-      long size = pax.containsKey("size") ? number(pax.get("size")) : block.size();
-      if (block.type() == TarBlock.PAX || block.type() == TarBlock.PAX_GLOBAL) {
-        pax = records(block.size());
-        continue;
+      if (count == MOST_ENTRIES) {
+        throw new IOException("the archive has more than " + MOST_ENTRIES + " entries");
       }
-      entry(block, pax, size);
-      pax = new HashMap<>();
+      put(entry.get());
     }
   }
 
-  private void entry(TarBlock block, Map<String, String> pax, long size) throws IOException {
-    String name = pax.getOrDefault("path", block.name());
-    String target = pax.getOrDefault("linkpath", block.target());
+  private void put(TreeEntry entry) throws IOException {
+    String name = text(entry.path());
+    String target = text(entry.target());
     List<String> parts = parts(name);
     if (parts.isEmpty()) {
       return; // the folder itself
     }
-    switch (block.type()) {
-      case TarBlock.FOLDER -> {
+    switch (entry.kind()) {
+      case FOLDER -> {
         Path path = parent(parts, parts.size());
-        folderModes.put(path, block.mode());
+        folderModes.put(path, entry.mode());
       }
-      case TarBlock.FILE -> {
+      case FILE -> {
         Path path = fresh(parts);
-        write(path, size);
-        Files.setPosixFilePermissions(path, FileModes.permissions(block.mode()));
-        Files.setLastModifiedTime(path, FileTime.fromMillis(block.time() * 1000));
+        Files.copy(reader.content(), path);
+        Files.setPosixFilePermissions(path, FileModes.permissions(entry.mode()));
+        Files.setLastModifiedTime(path, FileTime.from(entry.seconds(), TimeUnit.SECONDS));
       }
-      case TarBlock.LINK -> {
+      case LINK -> {
         if (staysInside(parts.size() - 1, target)) {
           Files.createSymbolicLink(fresh(parts), Path.of(target));
         } else {
           leftOut.add(name + " -> " + target);
         }
       }
-      case TarBlock.HARD_LINK -> {
+      case HARD_LINK -> {
         List<String> there = parts(target);
         if (there.isEmpty()) {
           throw new IOException("the archive links " + name + " to nothing");
@@ -108,9 +116,14 @@ final class TreeUnpacker {
           Files.copy(first, path);
         }
       }
-      default ->
+      case SPECIAL, REMOVED ->
           throw new IOException(name + " is neither a file nor a folder nor a link in the archive");
     }
+  }
+
+  /** Each char of a name in an archive is a byte. */
+  private static String text(String bytes) {
+    return new String(bytes.getBytes(ISO_8859_1), UTF_8);
   }
 
   /** Returns the parts of a name; throws for one that could leave the folder. */
@@ -181,22 +194,6 @@ final class TreeUnpacker {
     return path;
   }
 
-  private void write(Path path, long size) throws IOException {
-    try (OutputStream out = Files.newOutputStream(path, StandardOpenOption.CREATE_NEW)) {
-      byte[] buffer = new byte[BUFFER];
-      long left = size;
-      while (left > 0) {
-        int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
-        if (read < 0) {
-          throw cutOff();
-        }
-        out.write(buffer, 0, read);
-        left -= read;
-      }
-    }
-    exactly((int) (-size & (TarBlock.SIZE - 1)));
-  }
-
   /** Folders get their modes last: one that cannot be written to would take nothing in. */
   private void setFolderModes() throws IOException {
     List<Path> folders = new ArrayList<>(folderModes.keySet());
@@ -204,53 +201,5 @@ final class TreeUnpacker {
       Files.setPosixFilePermissions(
           folder, FileModes.permissions(folderModes.getOrDefault(folder, 0755)));
     }
-  }
-
-  private Map<String, String> records(long size) throws IOException {
-    if (size > LARGEST_PAX) {
-      throw new IOException("the archive has a header of more than " + LARGEST_PAX + " bytes");
-    }
-    byte[] bytes = exactly((int) size);
-    exactly((int) (-size & (TarBlock.SIZE - 1)));
-    Map<String, String> records = new HashMap<>();
-    int at = 0;
-    while (at < bytes.length) {
-      int space = at;
-      while (space < bytes.length && bytes[space] != ' ') {
-        space++;
-      }
-      long length = number(new String(bytes, at, space - at, StandardCharsets.US_ASCII));
-      if (length <= space - at + 1 || at + length > bytes.length) {
-        throw new IOException("the archive has a damaged header");
-      }
-      String record =
-          new String(bytes, space + 1, (int) (at + length - space - 2), StandardCharsets.UTF_8);
-      int equals = record.indexOf('=');
-      if (equals < 1) {
-        throw new IOException("the archive has a damaged header");
-      }
-      records.put(record.substring(0, equals), record.substring(equals + 1));
-      at += (int) length;
-    }
-    return records;
-  }
-
-  private static long number(@org.jspecify.annotations.Nullable String digits) throws IOException {
-    if (digits == null || !digits.matches("[0-9]{1,18}")) {
-      throw new IOException("the archive has a number that is none");
-    }
-    return Long.parseLong(digits);
-  }
-
-  private byte[] exactly(int count) throws IOException {
-    byte[] bytes = in.readNBytes(count);
-    if (bytes.length < count) {
-      throw cutOff();
-    }
-    return bytes;
-  }
-
-  private static EOFException cutOff() {
-    return new EOFException("the archive was cut off");
   }
 }

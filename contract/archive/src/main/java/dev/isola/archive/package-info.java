@@ -1,4 +1,4 @@
-/** Trees on their way: tar, read strictly and written as the contract wants it. */
+/** Rules for the names in an archive, and the error for one that breaks them. */
 @NullMarked
 package dev.isola.archive;
 

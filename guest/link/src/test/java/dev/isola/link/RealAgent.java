@@ -2,6 +2,7 @@ package dev.isola.link;
 
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.codec.proc.ProcessStat;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Attaching;
@@ -70,12 +71,9 @@ final class RealAgent implements AutoCloseable {
 
   /** Looks at /proc: one that has ended and waits for its new parent to notice counts as ended. */
   boolean alive() {
-    try {
-      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-      return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
-    } catch (IOException e) {
-      return false;
-    }
+    return ProcessStat.read(Path.of("/proc/" + pid))
+        .filter(process -> !process.isZombie())
+        .isPresent();
   }
 
   private long boot(BootRecord record) throws IOException {

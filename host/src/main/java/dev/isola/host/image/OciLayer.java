@@ -1,8 +1,8 @@
 package dev.isola.host.image;
 
 import dev.isola.archive.Names;
-import dev.isola.archive.TarReader;
-import dev.isola.archive.TreeEntry;
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TreeEntry;
 import java.io.IOException;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package dev.isola.host.image;
 
 import dev.isola.archive.Names;
-import dev.isola.archive.TarReader;
+import dev.isola.codec.tar.TarReader;
 import dev.isola.host.image.OciBlobs.Descriptor;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -199,7 +199,7 @@ final class OciSource extends ImageSource {
     try (Metered blob = new Metered(blobs.open(layer), packed, Optional.of(blobHash));
         Metered content =
             new Metered(Decompression.of(blob), unpacking.budget(), Optional.of(contentHash))) {
-      new OciLayer(unpacking.to()).apply(new TarReader(content));
+      new OciLayer(unpacking.to()).apply(new TarReader(content, Names::bad));
       content.drain();
       blob.drain();
     }

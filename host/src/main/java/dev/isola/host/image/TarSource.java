@@ -1,8 +1,8 @@
 package dev.isola.host.image;
 
 import dev.isola.archive.Names;
-import dev.isola.archive.TarReader;
-import dev.isola.archive.TreeEntry;
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TreeEntry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -46,7 +46,7 @@ final class TarSource extends ImageSource {
   static void unpack(InputStream archive, Unpacking unpacking) throws IOException {
     try (Metered bytes =
         new Metered(Decompression.of(archive), unpacking.budget(), Optional.empty())) {
-      TarReader reader = new TarReader(bytes);
+      TarReader reader = new TarReader(bytes, Names::bad);
       for (Optional<TreeEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
         unpacking.to().put(entry.get(), reader.content());
       }

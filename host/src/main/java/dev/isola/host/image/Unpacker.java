@@ -1,7 +1,7 @@
 package dev.isola.host.image;
 
 import dev.isola.archive.Names;
-import dev.isola.archive.TreeEntry;
+import dev.isola.codec.tar.TreeEntry;
 import dev.isola.host.image.NativeFiles.Stat;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

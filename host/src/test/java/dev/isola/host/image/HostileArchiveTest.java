@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.isola.archive.TarReader;
-import dev.isola.archive.TreeEntry;
+import dev.isola.archive.Names;
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TreeEntry;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import java.io.ByteArrayInputStream;
@@ -149,7 +150,7 @@ class HostileArchiveTest {
   }
 
   private static void believe(Path root, TarBuilder archive) throws IOException {
-    TarReader reader = new TarReader(new ByteArrayInputStream(archive.bytes()));
+    TarReader reader = new TarReader(new ByteArrayInputStream(archive.bytes()), Names::bad);
     Files.createDirectories(root);
     for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
       Path path = root.resolve(next.get().path());

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.archive.TarReader;
-import dev.isola.archive.TreeEntry;
+import dev.isola.archive.Names;
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TreeEntry;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -146,7 +147,7 @@ class TreeTest {
     Notes notes = new Notes();
     try (Tree tree = new Tree(root);
         Unpacker unpacker = new Unpacker(tree, false, new Budget(Limits.DEFAULT), notes)) {
-      TarReader reader = new TarReader(new ByteArrayInputStream(tar.bytes()));
+      TarReader reader = new TarReader(new ByteArrayInputStream(tar.bytes()), Names::bad);
       for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
         unpacker.put(next.get(), reader.content());
       }

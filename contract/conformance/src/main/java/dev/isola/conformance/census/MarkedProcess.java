@@ -1,5 +1,6 @@
 package dev.isola.conformance.census;
 
+import dev.isola.codec.proc.ProcessStat;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -88,18 +89,16 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
   }
 
   private static Optional<MarkedProcess> alive(Path process, String why, String commandLine) {
-    String stat = Proc.text(process.resolve("stat"));
-    String[] fields = stat.substring(Math.min(stat.length(), stat.lastIndexOf(')') + 2)).split(" ");
-    if (fields.length < 20 || fields[0].equals("Z") || fields[0].equals("X")) {
-      return Optional.empty();
-    }
     String shown =
         commandLine.length() > LONGEST ? commandLine.substring(0, LONGEST) + "…" : commandLine;
-    return Optional.of(
-        new MarkedProcess(
-            Long.parseLong(process.getFileName().toString()),
-            Long.parseLong(fields[19]),
-            why,
-            shown.strip()));
+    return ProcessStat.read(process)
+        .filter(stat -> !stat.isZombie())
+        .map(
+            stat ->
+                new MarkedProcess(
+                    Long.parseLong(process.getFileName().toString()),
+                    stat.startTime(),
+                    why,
+                    shown.strip()));
   }
 }

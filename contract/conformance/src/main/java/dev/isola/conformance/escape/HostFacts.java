@@ -2,6 +2,7 @@ package dev.isola.conformance.escape;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.proc.ProcessStat;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -53,10 +54,11 @@ final class HostFacts {
     for (String kind : List.of("pid", "mnt", "net", "ipc", "uts", "user", "cgroup")) {
       put("namespace-" + kind, digits(link(Path.of("/proc/self/ns", kind))));
     }
-    // The fields after the name, which may hold anything: state, parent, group, session.
-    String stat = text(Path.of("/proc/self/stat"));
-    String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
-    put("session", fields.length > 3 ? fields[3] : "");
+    put(
+        "session",
+        ProcessStat.read(Path.of("/proc/self"))
+            .map(self -> Long.toString(self.session()))
+            .orElse(""));
   }
 
   /** Major, minor and name of each disk, and of a loop device, which nearly every machine has. */

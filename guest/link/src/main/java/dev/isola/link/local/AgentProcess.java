@@ -1,5 +1,6 @@
 package dev.isola.link.local;
 
+import dev.isola.codec.proc.ProcessStat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
@@ -40,26 +41,9 @@ public record AgentProcess(long pid, long startTime, boolean namespaces) {
    * whose first thread has ended before the others lives.
    */
   public static Optional<Long> startTimeOf(long pid) {
-    try {
-      String text = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
-      String[] fields = text.substring(text.lastIndexOf(')') + 2).split(" ");
-      boolean ended = fields[0].equals("Z") || fields[0].equals("X");
-      return ended && threads(pid) <= 1
-          ? Optional.empty()
-          : Optional.of(Long.parseLong(fields[19]));
-    } catch (IOException | RuntimeException gone) {
-      return Optional.empty();
-    }
-  }
-
-  private static int threads(long pid) throws IOException {
-    int count = 0;
-    try (DirectoryStream<Path> threads = Files.newDirectoryStream(PROC.resolve(pid + "/task"))) {
-      for (Path ignored : threads) {
-        count++;
-      }
-    }
-    return count;
+    return ProcessStat.read(PROC.resolve(Long.toString(pid)))
+        .filter(process -> !process.isZombie() || process.threads() > 1)
+        .map(ProcessStat::startTime);
   }
 
   /**

@@ -1,6 +1,6 @@
 package dev.isola.provider.docker;
 
-import dev.isola.archive.TarStream;
+import dev.isola.codec.tar.TarStream;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;

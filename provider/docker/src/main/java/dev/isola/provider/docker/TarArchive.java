@@ -2,9 +2,9 @@ package dev.isola.provider.docker;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.archive.TarStream;
-import dev.isola.archive.TreeEntry;
-import dev.isola.archive.TreeEntry.Kind;
+import dev.isola.codec.tar.TarStream;
+import dev.isola.codec.tar.TreeEntry;
+import dev.isola.codec.tar.TreeEntry.Kind;
 import dev.isola.spi.Bytes;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

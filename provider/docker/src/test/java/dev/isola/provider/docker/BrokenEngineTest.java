@@ -195,6 +195,19 @@ class BrokenEngineTest {
   }
 
   @Test
+  void anAnswerWithoutALengthGoesToTheEndAndItsConnectionIsNotKept() throws Exception {
+    String whole = "HTTP/1.0 200 OK\r\n\r\nall there is" + StubEngine.CLOSE;
+    try (StubEngine stub =
+            new StubEngine(
+                line -> line.contains("/last") ? whole : "HTTP/1.1 204 No Content\r\n\r\n");
+        EngineHttp http = new EngineHttp(stub.address())) {
+      assertThat(http.ask(Request.get("/last"), SOON).text()).isEqualTo("all there is");
+      assertThat(http.ask(Request.get("/none"), SOON).text()).isEmpty();
+      assertThat(http.ask(Request.get("/none"), SOON).status()).isEqualTo(204);
+    }
+  }
+
+  @Test
   void aConnectionThatTheEngineClosedMeanwhileIsNotUsed() throws Exception {
     String closing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + StubEngine.CLOSE;
     try (StubEngine stub =

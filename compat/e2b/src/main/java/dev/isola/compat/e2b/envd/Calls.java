@@ -1,6 +1,8 @@
 package dev.isola.compat.e2b.envd;
 
+import dev.isola.codec.connect.ConnectFrame;
 import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonText;
@@ -48,8 +50,8 @@ record Calls(String service) {
 
   Route streaming(String method, String summary, Streaming call) {
     return row(method, summary)
-        .takes(new Body.Stream(Frames.MEDIA_TYPE))
-        .answers(Answer.of(Frames.MEDIA_TYPE, "messages, and an end that says why"))
+        .takes(new Body.Stream(ConnectFrame.MEDIA_TYPE))
+        .answers(Answer.of(ConnectFrame.MEDIA_TYPE, "messages, and an end that says why"))
         .by(
             exchange -> {
               Streaming.Rest rest;

@@ -1,31 +1,27 @@
 package dev.isola.compat.e2b.envd;
 
+import dev.isola.codec.connect.ConnectFrame;
 import dev.isola.compat.e2b.model.E2bError;
+import dev.isola.server.e2b.model.E2bError;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonText;
 import dev.isola.spi.error.SandboxException;
 import java.io.ByteArrayOutputStream;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * The messages of a stream of the Connect protocol: a byte of flags, the length, JSON. They go out
- * together when they come together. A stream that is not finished is cut, so that nobody takes it
- * for whole. Until then the calling thread is interrupted when the client goes away.
+ * The messages of a stream of the Connect protocol. They go out together when they come together. A
+ * stream that is not finished is cut, so that no client takes it for whole. Until then the calling
+ * thread is interrupted when the client goes away.
  */
 final class Frames implements AutoCloseable {
-  static final String MEDIA_TYPE = "application/connect+json";
-
   /** The largest message that is read. */
   static final int LARGEST = 4 << 20;
 
-  private static final int LAST = 2;
-  private static final int HEAD = 5;
   private static final int PILE = 64 * 1024;
 
   private final OutputStream out;
@@ -39,36 +35,18 @@ final class Frames implements AutoCloseable {
 
   /** Begins a stream. The request must have been read to its end: what follows it is the next. */
   static Frames begin(Exchange exchange) throws IOException {
-    return new Frames(exchange.begin(200, MEDIA_TYPE, Map.of()), exchange.whileWanted());
+    return new Frames(exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), exchange.whileWanted());
   }
 
   /** Reads the next message; empty at the end. */
   static Optional<Message> read(InputStream in) throws IOException {
-    byte[] head = new byte[HEAD];
-    int read = in.readNBytes(head, 0, HEAD);
-    if (read == 0) {
-      return Optional.empty();
+    try {
+      return ConnectFrame.read(in, LARGEST)
+          .filter(frame -> !frame.isEnd())
+          .map(frame -> new Message(JsonText.object(frame.json())));
+    } catch (ConnectFrame.MalformedFrame e) {
+      throw Message.refused(String.valueOf(e.getMessage()));
     }
-    if (read < HEAD) {
-      throw new EOFException("the stream was cut off");
-    }
-    ByteBuffer fields = ByteBuffer.wrap(head);
-    int flags = fields.get();
-    int length = fields.getInt();
-    if (length < 0 || length > LARGEST) {
-      throw Message.refused("a message has at most " + LARGEST + " bytes");
-    }
-    if ((flags & 1) != 0) {
-      throw Message.refused("messages are not compressed here");
-    }
-    // Not readNBytes(length), which asks for nothing in the end: Jetty waits for more even then.
-    byte[] bytes = new byte[length];
-    if (in.readNBytes(bytes, 0, length) < length) {
-      throw new EOFException("the stream was cut off");
-    }
-    return (flags & LAST) != 0
-        ? Optional.empty()
-        : Optional.of(new Message(JsonText.object(bytes)));
   }
 
   /** Reads the first message of a request. */
@@ -86,16 +64,10 @@ final class Frames implements AutoCloseable {
   }
 
   void add(Map<String, ?> message) throws IOException {
-    put(0, JsonText.of(message));
+    waiting.writeBytes(ConnectFrame.message(JsonText.of(message)));
     if (waiting.size() > PILE) {
       flush();
     }
-  }
-
-  private void put(int flags, byte[] json) {
-    waiting.writeBytes(
-        ByteBuffer.allocate(HEAD).put((byte) flags).putInt(json.length).flip().array());
-    waiting.writeBytes(json);
   }
 
   boolean isWaiting() {
@@ -119,7 +91,7 @@ final class Frames implements AutoCloseable {
   }
 
   private void finish(Map<String, ?> end) throws IOException {
-    put(LAST, JsonText.of(end));
+    waiting.writeBytes(ConnectFrame.end(JsonText.of(end)));
     watched.close(); // the client may send its next request from now on
     out.write(waiting.toByteArray());
     out.close();
@@ -141,6 +113,6 @@ final class Frames implements AutoCloseable {
       throw why;
     }
     // The request may not have been read to its end, and nobody waits: the client is not watched.
-    new Frames(exchange.begin(200, MEDIA_TYPE, Map.of()), () -> {}).fail(error);
+    new Frames(exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), () -> {}).fail(error);
   }
 }

@@ -1,9 +1,9 @@
 package dev.isola.provider.e2b.file;
 
 import dev.isola.archive.Names;
-import dev.isola.archive.TarReader;
-import dev.isola.archive.TarStream;
-import dev.isola.archive.TreeEntry;
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TarStream;
+import dev.isola.codec.tar.TreeEntry;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -30,7 +30,7 @@ final class CheckedArchive {
   private long bytes;
 
   CheckedArchive(InputStream archive, TreeLimits limits) {
-    this.reader = new TarReader(archive);
+    this.reader = new TarReader(archive, Names::bad);
     this.limits = limits;
   }
 

@@ -2,6 +2,7 @@ package dev.isola.provider.e2b.rpc;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.connect.ConnectFrame;
 import dev.isola.provider.e2b.http.Answer;
 import dev.isola.provider.e2b.http.Call;
 import dev.isola.provider.e2b.http.Faults;
@@ -92,7 +93,7 @@ public final class Envd {
             .with("Connect-Protocol-Version", "1")
             .with("Connect-Timeout-Ms", Long.toString(timeout.map(Duration::toMillis).orElse(0L)))
             .with("Keepalive-Ping-Interval", PING_SECONDS)
-            .sending(Frames.TYPE, Frames.framed(Json.bytes(message)));
+            .sending(ConnectFrame.MEDIA_TYPE, ConnectFrame.message(Json.bytes(message)));
     Call known =
         user.map(
                 name ->

@@ -3,8 +3,8 @@ package dev.isola.provider.memory.file;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.archive.TarStream;
-import dev.isola.archive.TreeEntry;
+import dev.isola.codec.tar.TarStream;
+import dev.isola.codec.tar.TreeEntry;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileType;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.archive.Names;
-import dev.isola.archive.TarReader;
-import dev.isola.archive.TreeEntry;
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TreeEntry;
 import dev.isola.provider.memory.fault.PlantedFault;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.file.FileInfo;
@@ -43,7 +43,7 @@ final class PictureImport {
   TreeSummary from(String path, InputStream archive) {
     tree.makeFolder(path, 0755);
     String root = tree.stat(path, true).path();
-    TarReader reader = new TarReader(archive);
+    TarReader reader = new TarReader(archive, Names::bad);
     try {
       for (Optional<TreeEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
         make(root, next.get(), reader.content());

@@ -1,4 +1,4 @@
-package dev.isola.archive;
+package dev.isola.codec.tar;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
@@ -12,14 +12,14 @@ import java.util.TreeMap;
  * What stands before a file's content in a tar archive: a header of ustar, and before that pax
  * records for whatever does not fit into it.
  */
-final class TarHead {
+final class TarHeader {
   static final int BLOCK = 512;
   private static final String ATTRIBUTE = "SCHILY.xattr.";
   private static final int SHORT_NAME = 100;
   private static final long MOST_SIZE = 077777777777L;
   private static final long MOST_OWNER = 07777777L;
 
-  private TarHead() {}
+  private TarHeader() {}
 
   static byte[] of(TreeEntry entry) {
     Map<String, String> records = new LinkedHashMap<>();

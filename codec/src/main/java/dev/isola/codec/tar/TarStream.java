@@ -1,4 +1,4 @@
-package dev.isola.archive;
+package dev.isola.codec.tar;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -14,7 +14,7 @@ import java.util.Map;
  * for several threads.
  */
 public final class TarStream extends InputStream {
-  private static final int END = 2 * TarHead.BLOCK;
+  private static final int END = 2 * TarHeader.BLOCK;
 
   private final Iterator<Item> items;
   private byte[] head = new byte[0];
@@ -40,7 +40,7 @@ public final class TarStream extends InputStream {
     ByteArrayOutputStream heads = new ByteArrayOutputStream();
     for (String path : paths) {
       heads.writeBytes(
-          TarHead.of(new TreeEntry(path, TreeEntry.Kind.REMOVED, "", 0, 0, 0, 0, 0, 0, Map.of())));
+          TarHeader.of(new TreeEntry(path, TreeEntry.Kind.REMOVED, "", 0, 0, 0, 0, 0, 0, Map.of())));
     }
     return new ByteArrayInputStream(heads.toByteArray());
   }
@@ -85,11 +85,11 @@ public final class TarStream extends InputStream {
       padding = 0;
     } else if (items.hasNext()) {
       Item item = items.next();
-      head = TarHead.of(item.entry());
+      head = TarHeader.of(item.entry());
       if (item.entry().kind() == TreeEntry.Kind.FILE && item.entry().size() > 0) {
         content = item.content();
         left = item.entry().size();
-        padding = TarHead.padding(left);
+        padding = TarHeader.padding(left);
       }
     } else if (!ended) {
       ended = true;

@@ -1,4 +1,4 @@
-package dev.isola.archive;
+package dev.isola.codec.tar;
 
 import java.io.EOFException;
 import java.io.IOException;
@@ -11,10 +11,13 @@ import java.util.Optional;
 
 /**
  * Reads a tar archive: ustar, pax and GNU's long names and numbers. Every length is checked before
- * anything is read, and whatever is not understood is refused. Names are bytes; see {@link Names}.
+ * anything is read, and whatever is not understood is refused. Each char of a name is one byte: what
+ * is in an archive need not be text in any encoding.
  */
 public final class TarReader {
   private static final int BLOCK = 512;
+
+  /** Bounds the extended headers of one entry together, and the global ones together. */
   private static final int LARGEST_EXTENSION = 1 << 20;
 
   /** Stands for a removal where those are read; no type of tar. */
@@ -22,32 +25,45 @@ public final class TarReader {
 
   private static final String ATTRIBUTE = "SCHILY.xattr.";
 
+  /** Makes the exception for an archive that is refused. */
+  public interface Refusal {
+    /**
+     * @param what is wrong
+     * @param about a name, or other bytes of the archive, as they came
+     */
+    RuntimeException of(String what, String about);
+  }
+
   private final InputStream in;
+  private final Refusal refusal;
   private final boolean changes;
   private final byte[] header = new byte[BLOCK];
   private final Map<String, String> global = new HashMap<>();
+  private long globalBytes;
   private long left;
   private long padding;
   private boolean ended;
   private Map<String, String> records = Map.of();
 
-  public TarReader(InputStream in) {
-    this(in, false);
+  public TarReader(InputStream in, Refusal refusal) {
+    this(in, refusal, false);
   }
 
-  private TarReader(InputStream in, boolean changes) {
+  private TarReader(InputStream in, Refusal refusal, boolean changes) {
     this.in = in;
+    this.refusal = refusal;
     this.changes = changes;
   }
 
   /** Reads an archive of changes, in which an entry of type {@code W} stands for a removal. */
-  public static TarReader ofChanges(InputStream in) {
-    return new TarReader(in, true);
+  public static TarReader ofChanges(InputStream in, Refusal refusal) {
+    return new TarReader(in, refusal, true);
   }
 
   /** Returns the next entry, skipping what is left of the one before; empty at the end. */
   public Optional<TreeEntry> next() throws IOException {
     Map<String, String> local = new HashMap<>(global);
+    long localBytes = 0;
     while (true) {
       skipContent();
       if (!readHeader()) {
@@ -56,10 +72,16 @@ public final class TarReader {
       long size = number(124, 12, "size");
       char type = (char) (header[156] & 0xff);
       switch (type) {
-        case 'L' -> local.put("path", longName(size));
-        case 'K' -> local.put("linkpath", longName(size));
-        case 'x' -> merge(records(size), local);
+        case 'L', 'K', 'x' -> {
+          localBytes = bounded(localBytes, size);
+          switch (type) {
+            case 'L' -> local.put("path", longName(size));
+            case 'K' -> local.put("linkpath", longName(size));
+            default -> merge(records(size), local);
+          }
+        }
         case 'g' -> {
+          globalBytes = bounded(globalBytes, size);
           merge(records(size), global);
           local.putAll(global);
         }
@@ -146,7 +168,7 @@ public final class TarReader {
     }
     long sum = number(148, 8, "checksum");
     if (sum != unsigned && sum != signed) {
-      throw Names.bad("this is not a tar archive, or it is damaged", field(0, 100));
+      throw refusal.of("this is not a tar archive, or it is damaged", field(0, 100));
     }
     return true;
   }
@@ -163,17 +185,20 @@ public final class TarReader {
           case '3', '4', '6' -> TreeEntry.Kind.SPECIAL;
           case REMOVED -> TreeEntry.Kind.REMOVED;
           default ->
-              throw Names.bad(
+              throw refusal.of(
                   "the archive has an entry of a kind that is not known ('" + type + "')", path);
         };
     for (String key : extra.keySet()) {
       if (key.startsWith("GNU.sparse.")) {
-        throw Names.bad("the archive has a sparse file (make it without --sparse)", path);
+        throw refusal.of("the archive has a sparse file (make it without --sparse)", path);
       }
     }
     long size = kind == TreeEntry.Kind.HARD_LINK ? 0 : numberOf("size", extra, headerSize, path);
+    if (size > Long.MAX_VALUE - BLOCK) {
+      throw refusal.of("a size is out of range", path);
+    }
     if (size > 0 && kind != TreeEntry.Kind.FILE) {
-      throw Names.bad("the archive has content for something that is no file", path);
+      throw refusal.of("the archive has content for something that is no file", path);
     }
     expect(size);
     long[] time = time(extra, path);
@@ -190,7 +215,7 @@ public final class TarReader {
         attributes(extra));
   }
 
-  private static long numberOf(String key, Map<String, String> extra, long header, String path) {
+  private long numberOf(String key, Map<String, String> extra, long header, String path) {
     String text = extra.get(key);
     return text == null ? header : decimal(text, key, path);
   }
@@ -226,7 +251,7 @@ public final class TarReader {
       long nanos = Long.parseLong((fraction + "000000000").substring(0, 9));
       return new long[] {seconds, text.startsWith("-") || nanos < 0 ? 0 : nanos};
     } catch (NumberFormatException e) {
-      throw Names.bad("a time is not a number", path);
+      throw refusal.of("a time is not a number", path);
     }
   }
 
@@ -259,8 +284,11 @@ public final class TarReader {
         end += (int) decimal(text.substring(at, space), "header", text);
       }
       int equals = text.indexOf('=', at);
-      if (end > text.length() || equals < space || equals >= end || text.charAt(end - 1) != '\n') {
-        throw Names.bad("the archive has a header that cannot be read", text.substring(at));
+      if (end > text.length()
+          || equals < space + 2
+          || equals >= end
+          || text.charAt(end - 1) != '\n') {
+        throw refusal.of("the archive has a header that cannot be read", text.substring(at));
       }
       records.put(text.substring(space + 1, equals), text.substring(equals + 1, end - 1));
       at = end;
@@ -268,20 +296,24 @@ public final class TarReader {
     return records;
   }
 
-  private String extension(long size) throws IOException {
-    if (size > LARGEST_EXTENSION) {
-      throw Names.bad("the archive has a header of " + size + " bytes", field(0, 100));
+  private long bounded(long before, long size) {
+    if (size > LARGEST_EXTENSION - before) {
+      throw refusal.of("the archive has a header of " + (before + size) + " bytes", field(0, 100));
     }
+    return before + size;
+  }
+
+  private String extension(long size) throws IOException {
     expect(size);
     byte[] bytes = content().readNBytes((int) size);
     return new String(bytes, StandardCharsets.ISO_8859_1);
   }
 
-  private static long decimal(String text, String what, String path) {
+  private long decimal(String text, String what, String path) {
     try {
       return digits(text, 10);
     } catch (NumberFormatException e) {
-      throw Names.bad("a " + what + " is not a number", path);
+      throw refusal.of("a " + what + " is not a number", path);
     }
   }
 
@@ -303,7 +335,7 @@ public final class TarReader {
           if (what.equals("time")) {
             return 0;
           }
-          throw Names.bad("a " + what + " is out of range", field(0, 100));
+          throw refusal.of("a " + what + " is out of range", field(0, 100));
         }
         value = (value << 8) | (header[i] & 0xff);
       }
@@ -313,7 +345,7 @@ public final class TarReader {
     try {
       return text.isEmpty() ? 0 : digits(text, 8);
     } catch (NumberFormatException e) {
-      throw Names.bad("this is not a tar archive, or it is damaged (" + what + ")", field(0, 100));
+      throw refusal.of("this is not a tar archive, or it is damaged (" + what + ")", field(0, 100));
     }
   }
 
@@ -325,7 +357,7 @@ public final class TarReader {
     return Long.parseLong(text, radix);
   }
 
-  private static RuntimeException cutOff() {
-    return Names.bad("the archive was cut off", "it ends in the middle of an entry");
+  private RuntimeException cutOff() {
+    return refusal.of("the archive was cut off", "it ends in the middle of an entry");
   }
 }

@@ -1,4 +1,4 @@
-package dev.isola.archive;
+package dev.isola.codec.tar;
 
 import java.util.Map;
 

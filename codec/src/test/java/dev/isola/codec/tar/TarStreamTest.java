@@ -1,12 +1,12 @@
-package dev.isola.archive;
+package dev.isola.codec.tar;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.spi.Bytes;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,24 +23,42 @@ import org.junit.jupiter.api.io.TempDir;
 class TarStreamTest {
   @TempDir Path folder;
 
-  private record Held(TreeEntry entry, Bytes bytes) implements TarStream.Item {
+  private static final class Held implements TarStream.Item {
+    private final TreeEntry entry;
+    private final byte[] bytes;
+
+    private Held(TreeEntry entry, byte[] bytes) {
+      this.entry = entry;
+      this.bytes = bytes;
+    }
+
+    @Override
+    public TreeEntry entry() {
+      return entry;
+    }
+
     @Override
     public InputStream content() {
-      return new ByteArrayInputStream(bytes.toArray());
+      return new ByteArrayInputStream(bytes);
     }
   }
 
   private static Held file(String path, byte[] bytes, Map<String, byte[]> attributes) {
     return new Held(
         new TreeEntry(path, TreeEntry.Kind.FILE, "", 0640, 1, 2, bytes.length, 3, 4, attributes),
-        Bytes.of(bytes));
+        bytes);
   }
 
   private static Held bare(
       String path, TreeEntry.Kind kind, String target, long owner, long seconds, int nanos) {
     return new Held(
         new TreeEntry(path, kind, target, 01755, owner, owner, 0, seconds, nanos, Map.of()),
-        Bytes.of(new byte[0]));
+        new byte[0]);
+  }
+
+  private static TarReader reader(InputStream archive) {
+    return new TarReader(
+        archive, (what, about) -> new IllegalArgumentException(what + ": " + about));
   }
 
   @Test
@@ -65,14 +83,14 @@ class TarStreamTest {
     for (int length = 85; length < 110; length++) {
       items.add(file("p".repeat(length) + "\u00e9", new byte[0], Map.of()));
     }
-    TarReader reader = new TarReader(new TarStream(items.iterator()));
+    TarReader reader = reader(new TarStream(items.iterator()));
     for (TarStream.Item item : items) {
       TreeEntry wanted = item.entry();
       TreeEntry read = reader.next().orElseThrow();
       String path = wanted.kind() == TreeEntry.Kind.FOLDER ? wanted.path() + "/" : wanted.path();
       assertThat(read.path()).isEqualTo(path);
       assertThat(read).usingRecursiveComparison().ignoringFields("path").isEqualTo(wanted);
-      assertThat(reader.content().readAllBytes()).isEqualTo(((Held) item).bytes().toArray());
+      assertThat(reader.content().readAllBytes()).isEqualTo(((Held) item).bytes);
     }
     assertThat(reader.next()).isEqualTo(Optional.empty());
     assertThat(reader.ended()).isTrue();
@@ -100,6 +118,55 @@ class TarStreamTest {
     assertThat(listed.replaceAll(" +", " "))
         .contains("drwxr-xr-t 0/0", "1970-01-02 00:00:00 d/", "\\303\\244" + "o".repeat(200))
         .contains("1969-12-31 23:59:58 old -> d");
+  }
+
+  @Test
+  void extendedHeadersOfOneEntryAreBoundedTogether() {
+    ByteArrayOutputStream archive = new ByteArrayOutputStream();
+    byte[] filling = new byte[200_000];
+    for (int i = 0; i < 6; i++) {
+      // The head of this file is a pax header and its block, of which only the first is kept.
+      byte[] head = TarHeader.of(file("f", filling, Map.of("user.a" + i, filling)).entry());
+      archive.write(head, 0, head.length - TarHeader.BLOCK);
+    }
+    TarReader reader = reader(new ByteArrayInputStream(archive.toByteArray()));
+    assertThatThrownBy(reader::next).hasMessageContaining("the archive has a header of 12");
+  }
+
+  @Test
+  void globalHeadersAreBoundedTogether() throws IOException {
+    ByteArrayOutputStream archive = new ByteArrayOutputStream();
+    byte[] filling = new byte[200_000];
+    for (int i = 0; i < 6; i++) {
+      byte[] head = TarHeader.of(file("f", new byte[0], Map.of("user.a" + i, filling)).entry());
+      retype(head, 'g');
+      archive.writeBytes(head);
+    }
+    TarReader reader = reader(new ByteArrayInputStream(archive.toByteArray()));
+    for (int i = 0; i < 5; i++) {
+      assertThat(reader.next()).isPresent();
+    }
+    assertThatThrownBy(reader::next).hasMessageContaining("the archive has a header of 12");
+  }
+
+  /** Makes a pax header a global one. */
+  private static void retype(byte[] head, char type) {
+    head[156] = (byte) type;
+    int sum = 0;
+    for (int i = 0; i < TarHeader.BLOCK; i++) {
+      sum += i >= 148 && i < 156 ? ' ' : head[i] & 0xff;
+    }
+    System.arraycopy("%06o\0 ".formatted(sum).getBytes(ISO_8859_1), 0, head, 148, 8);
+  }
+
+  @Test
+  void aSizeThatCannotBeSkippedIsRefused() {
+    byte[] head =
+        TarHeader.of(
+            new TreeEntry(
+                "f", TreeEntry.Kind.FILE, "", 0, 0, 0, Long.MAX_VALUE, 0, 0, Map.of()));
+    TarReader reader = reader(new ByteArrayInputStream(head));
+    assertThatThrownBy(reader::next).hasMessage("a size is out of range: f");
   }
 
   @Test
