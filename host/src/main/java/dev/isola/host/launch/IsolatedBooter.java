@@ -126,7 +126,7 @@ public final class IsolatedBooter implements Booter {
     this.orphans = new OrphanedGroups(context, groups);
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
-    this.launcher = new Launcher(InstalledProgram.launcher(programs), programs);
+    this.launcher = new Launcher(LauncherBinary.in(programs), programs);
     this.disks = new Disks(context.dataFolder().resolve("disks"), launcher);
     this.layers = new Layers(context.dataFolder().resolve("layers"), steps, disks::remove);
     this.merging = new Merging(layers, launcher::path);

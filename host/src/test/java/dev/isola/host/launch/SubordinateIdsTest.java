@@ -3,7 +3,6 @@ package dev.isola.host.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.link.InstalledProgram;
 import dev.isola.spi.Requirement;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -37,7 +36,7 @@ final class SubordinateIdsTest {
   @BeforeEach
   void plant() throws IOException {
     mode(folder, "rwxr-xr-x");
-    program = InstalledProgram.launcher(folder.resolve("data")).path();
+    program = LauncherBinary.in(folder.resolve("data")).path();
     mode(folder.resolve("data"), "rwxr-xr-x");
     mode(program, "rwxr-xr-x");
     shown = Files.createDirectory(folder.resolve("shown"));
@@ -135,7 +134,7 @@ final class SubordinateIdsTest {
 
   @Test
   void withoutARangeTheReportSaysWhatIsRead() throws IOException {
-    try (Launcher launcher = new Launcher(InstalledProgram.launcher(folder), folder)) {
+    try (Launcher launcher = new Launcher(LauncherBinary.in(folder), folder)) {
       SubordinateIds none = new SubordinateIds(launcher, folder, true);
       Requirement line = none.requirement();
       assertThat(none.pair()).isEmpty();
