@@ -2,29 +2,24 @@ package dev.isola.link;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the guest's executables in its folder. What is in it is looked at once, whether it is
- * there each time: unpacking a megabyte for every sandbox takes longer than booting one.
+ * A packed executable in its folder. What is in it is looked at once, whether it is there each
+ * time: unpacking a megabyte for every sandbox takes longer than booting one.
  */
 public final class InstalledProgram {
   private final Path folder;
-  private final UnaryOperator<Path> install;
+  private final PackedProgram program;
   private volatile @Nullable Path known;
 
-  private InstalledProgram(Path folder, UnaryOperator<Path> install) {
+  public InstalledProgram(PackedProgram program, Path folder) {
+    this.program = program;
     this.folder = folder;
-    this.install = install;
   }
 
   public static InstalledProgram agent(Path folder) {
-    return new InstalledProgram(folder, AgentBinary::install);
-  }
-
-  public static InstalledProgram launcher(Path folder) {
-    return new InstalledProgram(folder, AgentBinary::installLauncher);
+    return new InstalledProgram(AgentBinary.PROGRAM, folder);
   }
 
   /**
@@ -35,7 +30,7 @@ public final class InstalledProgram {
   public Path path() {
     Path path = known;
     if (path == null || !Files.isExecutable(path)) {
-      path = install.apply(folder);
+      path = program.install(folder);
       known = path;
     }
     return path;

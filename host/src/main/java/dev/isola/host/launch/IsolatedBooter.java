@@ -129,7 +129,7 @@ public final class IsolatedBooter implements Booter {
     this.orphans = new OrphanedGroups(context, groups);
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
-    this.launcher = new Launcher(InstalledProgram.launcher(programs), programs);
+    this.launcher = new Launcher(LauncherBinary.in(programs), programs);
     this.disks = new Disks(context.dataFolder().resolve("disks"), launcher);
     this.volumes = new VolumeFolders(context.shared(), disks);
     this.layers = new Layers(context.dataFolder().resolve("layers"), steps, disks::remove);

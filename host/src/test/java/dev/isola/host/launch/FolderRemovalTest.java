@@ -2,7 +2,6 @@ package dev.isola.host.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.link.InstalledProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +22,7 @@ class FolderRemovalTest {
     for (int i = 0; i < paths.length; i++) {
       words[i + 1] = paths[i].toString();
     }
-    try (Launcher launcher = new Launcher(InstalledProgram.launcher(programs), programs)) {
+    try (Launcher launcher = new Launcher(LauncherBinary.in(programs), programs)) {
       return launcher.ask(new Plan().step(words).encode(), PATIENCE);
     }
   }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.link.InstalledProgram;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.file.Files;
@@ -28,7 +27,7 @@ final class LauncherTest {
 
   @BeforeEach
   void open() {
-    launcher = new Launcher(InstalledProgram.launcher(folder), folder);
+    launcher = new Launcher(LauncherBinary.in(folder), folder);
   }
 
   @AfterEach

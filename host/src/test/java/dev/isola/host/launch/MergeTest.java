@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.layer.Layers;
-import dev.isola.link.InstalledProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,7 +105,7 @@ class MergeTest {
                 new Layers.Merged(tree, spare, 0, from, first > 0, Optional.empty(), tree)
                     .words("merge"));
     Path programs = folder.resolve("bin");
-    try (Launcher launcher = new Launcher(InstalledProgram.launcher(programs), programs)) {
+    try (Launcher launcher = new Launcher(LauncherBinary.in(programs), programs)) {
       return launcher.ask(plan.encode(), Duration.ofSeconds(20));
     }
   }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.link.AgentBinary;
 import dev.isola.link.local.AgentStarter;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
@@ -25,7 +24,7 @@ final class PlanTest {
   private void launch(byte[] plan) {
     AgentStarter.start(
         new SandboxId("plan"),
-        List.of(AgentBinary.installLauncher(folder).toString()),
+        List.of(LauncherBinary.install(folder).toString()),
         plan,
         Duration.ofSeconds(20));
   }
@@ -92,7 +91,7 @@ final class PlanTest {
   void whatNobodyWaitsForEnds() throws Exception {
     byte[] plan = new Plan().run(List.of("/bin/sh", "-c", "sleep 1000 & sleep 1000")).encode();
     Process launcher =
-        new ProcessBuilder(AgentBinary.installLauncher(folder).toString())
+        new ProcessBuilder(LauncherBinary.install(folder).toString())
             .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
     try (OutputStream in = launcher.getOutputStream()) {

@@ -2,7 +2,6 @@ package dev.isola.host.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.link.InstalledProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +23,7 @@ final class ReservedMountsTest {
 
   @BeforeEach
   void open() throws IOException {
-    launcher = new Launcher(InstalledProgram.launcher(folder.resolve("data")), folder);
+    launcher = new Launcher(LauncherBinary.in(folder.resolve("data")), folder);
     planted = Files.createDirectory(folder.resolve("planted"));
     Files.writeString(planted.resolve("agent"), "#!/bin/sh\n");
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.link.InstalledProgram;
+import dev.isola.spi.Requirement;
 import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -37,7 +38,7 @@ final class SubordinateIdsTest {
   @BeforeEach
   void plant() throws IOException {
     mode(folder, "rwxr-xr-x");
-    program = InstalledProgram.launcher(folder.resolve("data")).path();
+    program = LauncherBinary.in(folder.resolve("data")).path();
     mode(folder.resolve("data"), "rwxr-xr-x");
     mode(program, "rwxr-xr-x");
     shown = Files.createDirectory(folder.resolve("shown"));
@@ -135,7 +136,7 @@ final class SubordinateIdsTest {
 
   @Test
   void withoutARangeTheReportSaysWhatIsRead() throws IOException {
-    try (Launcher launcher = new Launcher(InstalledProgram.launcher(folder), folder)) {
+    try (Launcher launcher = new Launcher(LauncherBinary.in(folder), folder)) {
       SubordinateIds none = new SubordinateIds(launcher, folder, true);
       Prerequisite line = none.requirement();
       assertThat(none.pair()).isEmpty();

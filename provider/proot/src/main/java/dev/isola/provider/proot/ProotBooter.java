@@ -2,6 +2,7 @@ package dev.isola.provider.proot;
 
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
+import dev.isola.host.launch.LauncherBinary;
 import dev.isola.host.launch.Plan;
 import dev.isola.link.AgentBinary;
 import dev.isola.link.BootRecord;
@@ -107,7 +108,7 @@ final class ProotBooter implements Booter {
   public Health health() {
     try {
       AgentBinary.install(programs);
-      AgentBinary.installLauncher(programs);
+      LauncherBinary.install(programs);
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
     }
@@ -154,7 +155,7 @@ final class ProotBooter implements Booter {
             .step("environment", "ISOLA_INSTANCE=" + context.instance().value())
             .step("environment", "ISOLA_SANDBOX=" + spec.id().value())
             .run(words);
-    String launcher = AgentBinary.installLauncher(programs).toString();
+    String launcher = LauncherBinary.install(programs).toString();
     return AgentStarter.start(spec.id(), List.of(launcher), plan.encode(), booting.patience());
   }
 
