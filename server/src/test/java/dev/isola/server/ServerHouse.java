@@ -11,7 +11,7 @@ import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.engine.registry.Registry;
 import dev.isola.host.cgroup.ControlGroups;
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.api.Api;
 import dev.isola.server.api.Images;
 import dev.isola.server.api.SetupStep;
@@ -44,7 +44,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-/** A server on a free port, with a real engine on SQLite and the memory provider. */
+/** A server on a free port, with a real engine on SQLite and the test provider. */
 final class ServerHouse implements AutoCloseable {
   private static final InstanceId INSTANCE = new InstanceId("house");
 
@@ -72,7 +72,7 @@ final class ServerHouse implements AutoCloseable {
   }
 
   ServerHouse(Path folder, Duration idle) {
-    this(folder, idle, new MemoryProviderFactory());
+    this(folder, idle, new TestProviderFactory());
   }
 
   ServerHouse(Path folder, Duration idle, ProviderFactory factory) {
@@ -84,7 +84,7 @@ final class ServerHouse implements AutoCloseable {
       Duration idle,
       Function<Serving, Options> options,
       Map<String, String> settings) {
-    this(folder, idle, new MemoryProviderFactory(), options, settings);
+    this(folder, idle, new TestProviderFactory(), options, settings);
   }
 
   /**
