@@ -7,7 +7,7 @@ import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.config.Sources;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.Registry;
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** An engine on the memory provider that can be shut down and started again. */
+/** An engine on the test provider that can be shut down and started again. */
 final class EngineHouse implements AutoCloseable {
   final FakeClock clock = new FakeClock();
   final FakeLog log = new FakeLog();
@@ -46,7 +46,7 @@ final class EngineHouse implements AutoCloseable {
     this.folder = folder;
     this.ledgerConfig = ledgerConfig;
     this.yaml = yaml;
-    factories = new ArrayList<>(List.of(new MemoryProviderFactory()));
+    factories = new ArrayList<>(List.of(new TestProviderFactory()));
     factories.addAll(List.of(more));
     ledger = Ledgers.open(ledgerConfig);
     open();

@@ -61,7 +61,7 @@ class EngineTest {
   private static final String POOL =
       """
       pool:
-        - provider: memory
+        - provider: test
           size: 2
           spec:
             env: {KIND: warm}
@@ -94,11 +94,11 @@ class EngineTest {
   }
 
   private CreateRequest brief() {
-    return CreateRequest.of(spec().build(), "memory").withTtl(Duration.ofMinutes(1));
+    return CreateRequest.of(spec().build(), "test").withTtl(Duration.ofMinutes(1));
   }
 
   private static Order order(SandboxSpec spec) {
-    return Order.of(CreateRequest.of(spec, "memory"));
+    return Order.of(CreateRequest.of(spec, "test"));
   }
 
   private static String echo(Delivery delivery) {
@@ -118,7 +118,7 @@ class EngineTest {
       Delivery delivery = house.engine.create(order(spec().build()));
       SandboxId id = delivery.entry().id();
       assertThat(echo(delivery)).isEqualTo("works\n");
-      assertThat(delivery.entry().provider()).isEqualTo("memory");
+      assertThat(delivery.entry().provider()).isEqualTo("test");
       assertThat(delivery.entry().isolation()).isEqualTo(Isolation.PROCESS);
       assertThat(delivery.entry().warm()).isFalse();
       assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.RUNNING);
@@ -143,7 +143,7 @@ class EngineTest {
         ids.add(made.get().entry().id());
       }
       assertThat(ids).hasSize(1);
-      assertThat(house.registry.get("memory").inventory()).hasSize(1);
+      assertThat(house.registry.get("test").inventory()).hasSize(1);
       assertThatThrownBy(
               () -> house.engine.create(order(spec().env("A", "1").build()).withKey("k1")))
           .isInstanceOf(Conflict.class)
@@ -285,18 +285,18 @@ class EngineTest {
                 .sandboxes()
                 .insert(
                     SandboxEntry.intent(
-                            half, "{}", "hash", "memory", Isolation.PROCESS, house.clock.instant())
+                            half, "{}", "hash", "test", Isolation.PROCESS, house.clock.instant())
                         .build());
-            try (var memory =
-                new dev.isola.provider.memory.MemoryProviderFactory()
+            try (var provider =
+                new dev.isola.testing.provider.TestProviderFactory()
                     .create(
                         dev.isola.spi.provider.ProviderConfig.EMPTY,
                         new dev.isola.spi.provider.ProviderContext(
                             new dev.isola.spi.InstanceId("house"),
-                            folder.resolve("memory"),
+                            folder.resolve("test"),
                             house.clock))) {
-              memory.create(SandboxSpec.builder(unknown).build());
-              memory.destroy(lost, Destroy.FORCE);
+              provider.create(SandboxSpec.builder(unknown).build());
+              provider.destroy(lost, Destroy.FORCE);
             }
           });
       assertThat(house.engine.entry(half).state()).isEqualTo(SandboxState.DESTROYED);
@@ -304,7 +304,7 @@ class EngineTest {
           .contains("while the sandbox was made");
       assertThat(house.engine.entry(lost).state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(house.engine.entry(lost).cause().orElse("")).startsWith("lost: ");
-      assertThat(house.registry.get("memory").inventory()).isEmpty();
+      assertThat(house.registry.get("test").inventory()).isEmpty();
     }
   }
 
@@ -322,7 +322,7 @@ class EngineTest {
                               half,
                               "{}",
                               "hash",
-                              "memory",
+                              "test",
                               Isolation.PROCESS,
                               house.clock.instant())
                           .expiresAt(house.clock.instant().minusSeconds(1))
@@ -462,12 +462,12 @@ class EngineTest {
           .isInstanceOf(Unsupported.class)
           .hasMessageContaining("gvisor: isolation kernel is weaker than vm")
           .hasMessageContaining("bubblewrap: isolation container is weaker than vm")
-          .hasMessageContaining("memory: ");
+          .hasMessageContaining("test: ");
 
       // Whoever requires what the warm ones are gets one of them.
       await().until(() -> pooled(house) == 2);
       CreateRequest warm =
-          CreateRequest.of(spec().env("KIND", "warm").build(), "memory")
+          CreateRequest.of(spec().env("KIND", "warm").build(), "test")
               .requiring(Requirements.capabilities(Pausing.class));
       assertThat(house.engine.create(Order.of(warm)).entry().warm()).isTrue();
     }

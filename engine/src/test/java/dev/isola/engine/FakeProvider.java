@@ -54,7 +54,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
           "proot", Isolation.PROCESS,
           "subprocess", Isolation.PROCESS);
 
-  private static final Set<String> ONLY_WHEN_NAMED = Set.of("memory", "worktree");
+  private static final Set<String> ONLY_WHEN_NAMED = Set.of("worktree");
 
   /** What is not here starts in a millisecond and needs nothing. */
   private static final Map<String, ProviderProfile> PROFILES =

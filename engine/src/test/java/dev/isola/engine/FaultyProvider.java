@@ -1,6 +1,6 @@
 package dev.isola.engine;
 
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
@@ -28,10 +28,10 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The memory provider under another name, with faults that a test plants while it runs. */
+/** The test provider under another name, with faults that a test plants while it runs. */
 final class FaultyProvider implements Provider, ProviderFactory {
   private final String name;
-  private volatile @Nullable Provider memory;
+  private volatile @Nullable Provider delegate;
 
   /** What becomes of an inventory before its caller has it. */
   volatile UnaryOperator<List<Sighting>> inventory = UnaryOperator.identity();
@@ -46,8 +46,8 @@ final class FaultyProvider implements Provider, ProviderFactory {
     this.name = name;
   }
 
-  private Provider memory() {
-    Provider made = memory;
+  private Provider delegate() {
+    Provider made = delegate;
     if (made == null) {
       throw new IllegalStateException(name + " is not open");
     }
@@ -72,13 +72,13 @@ final class FaultyProvider implements Provider, ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    memory = new MemoryProviderFactory().create(config, context);
+    delegate = new TestProviderFactory().create(config, context);
     return this;
   }
 
   @Override
   public ProviderInfo info() {
-    ProviderInfo info = memory().info();
+    ProviderInfo info = delegate().info();
     return new ProviderInfo(
         name,
         info.summary(),
@@ -94,32 +94,32 @@ final class FaultyProvider implements Provider, ProviderFactory {
 
   @Override
   public Health health() {
-    return memory().health();
+    return delegate().health();
   }
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    return new Faulty(memory().create(spec));
+    return new Faulty(delegate().create(spec));
   }
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return memory().attach(id).map(Faulty::new);
+    return delegate().attach(id).map(Faulty::new);
   }
 
   @Override
   public List<Sighting> inventory() {
-    return inventory.apply(memory().inventory());
+    return inventory.apply(delegate().inventory());
   }
 
   @Override
   public void destroy(SandboxId id, Destroy how) {
-    memory().destroy(id, how);
+    delegate().destroy(id, how);
   }
 
   @Override
   public void close() {
-    memory().close();
+    delegate().close();
   }
 
   private final class Faulty implements Sandbox {

@@ -39,7 +39,7 @@ class MetricsTest {
   private static final String POOL =
       """
       pool:
-        - provider: memory
+        - provider: test
           size: 1
           spec:
             env: {KIND: warm}
@@ -48,7 +48,7 @@ class MetricsTest {
   @TempDir Path folder;
 
   private static Order order(SandboxSpec.Builder spec) {
-    return Order.of(CreateRequest.of(spec.build(), "memory"));
+    return Order.of(CreateRequest.of(spec.build(), "test"));
   }
 
   private static SandboxSpec.Builder spec() {
@@ -87,35 +87,35 @@ class MetricsTest {
 
       assertThat(values(house))
           .containsEntry(
-              "isola_spawn_seconds_count{outcome=\"ok\",provider=\"memory\",start=\"cold\"}", 1.0)
+              "isola_spawn_seconds_count{outcome=\"ok\",provider=\"test\",start=\"cold\"}", 1.0)
           .containsEntry(
               "isola_spawn_seconds_count{outcome=\"error\",provider=\"none\",start=\"cold\"}", 1.0)
           .containsEntry(
-              "isola_spawn_seconds_bucket{outcome=\"ok\",provider=\"memory\",start=\"cold\","
+              "isola_spawn_seconds_bucket{outcome=\"ok\",provider=\"test\",start=\"cold\","
                   + "le=\"+Inf\"}",
               1.0)
-          .containsEntry("isola_executions_total{provider=\"memory\"}", 2.0)
-          .containsEntry("isola_execution_seconds_count{outcome=\"ok\",provider=\"memory\"}", 1.0)
+          .containsEntry("isola_executions_total{provider=\"test\"}", 2.0)
+          .containsEntry("isola_execution_seconds_count{outcome=\"ok\",provider=\"test\"}", 1.0)
           .containsEntry(
-              "isola_execution_seconds_count{outcome=\"nonzero\",provider=\"memory\"}", 1.0)
+              "isola_execution_seconds_count{outcome=\"nonzero\",provider=\"test\"}", 1.0)
           .containsEntry(
-              "isola_bytes_total{direction=\"out\",kind=\"stream\",provider=\"memory\"}", 6.0)
+              "isola_bytes_total{direction=\"out\",kind=\"stream\",provider=\"test\"}", 6.0)
           .containsEntry(
-              "isola_bytes_total{direction=\"in\",kind=\"file\",provider=\"memory\"}", 5.0)
+              "isola_bytes_total{direction=\"in\",kind=\"file\",provider=\"test\"}", 5.0)
           .containsEntry(
               "isola_file_transfer_seconds_count{direction=\"in\",outcome=\"ok\","
-                  + "provider=\"memory\"}",
+                  + "provider=\"test\"}",
               1.0)
           .containsEntry("isola_errors_total{code=\"file_not_found\",operation=\"files\"}", 1.0)
           .containsEntry("isola_errors_total{code=\"provider_not_found\",operation=\"spawn\"}", 1.0)
-          .containsEntry("isola_sandboxes{provider=\"memory\",state=\"running\"}", 1.0)
-          .containsEntry("isola_sandboxes{provider=\"memory\",state=\"paused\"}", 0.0)
-          .containsEntry("isola_provider_healthy{provider=\"memory\"}", 1.0)
+          .containsEntry("isola_sandboxes{provider=\"test\",state=\"running\"}", 1.0)
+          .containsEntry("isola_sandboxes{provider=\"test\",state=\"paused\"}", 0.0)
+          .containsEntry("isola_provider_healthy{provider=\"test\"}", 1.0)
           .containsEntry("isola_admission_cpu_promised", 1.0)
           .containsEntry("isola_admission_cpu_capacity", Double.POSITIVE_INFINITY)
           .containsEntry("isola_admission_memory_promised_bytes", 1024.0 * 1024 * 1024)
           .containsEntry("isola_admission_waiting", 0.0)
-          .doesNotContainKey("isola_oom_total{provider=\"memory\"}");
+          .doesNotContainKey("isola_oom_total{provider=\"test\"}");
 
       // Nobody's id and nobody's text becomes a label.
       assertThat(house.engine.metrics().scrape())
@@ -127,10 +127,10 @@ class MetricsTest {
           .untilAsserted(
               () ->
                   assertThat(values(house))
-                      .containsEntry("isola_sandboxes{provider=\"memory\",state=\"running\"}", 0.0)
+                      .containsEntry("isola_sandboxes{provider=\"test\",state=\"running\"}", 0.0)
                       .containsEntry("isola_admission_cpu_promised", 0.0)
                       .containsEntry(
-                          "isola_destroy_seconds_count{outcome=\"ok\",provider=\"memory\"}", 1.0));
+                          "isola_destroy_seconds_count{outcome=\"ok\",provider=\"test\"}", 1.0));
     }
   }
 
@@ -145,7 +145,7 @@ class MetricsTest {
               () ->
                   assertThat(values(house))
                       .containsEntry(
-                          "isola_execution_seconds_count{outcome=\"nonzero\",provider=\"memory\"}",
+                          "isola_execution_seconds_count{outcome=\"nonzero\",provider=\"test\"}",
                           1.0));
     }
   }
@@ -173,12 +173,12 @@ class MetricsTest {
       house.engine.create(order(spec().image(SnapshotImages.name(first))));
       Map<String, Double> values = values(house);
       assertThat(values)
-          .containsEntry("isola_snapshot_seconds_count{outcome=\"ok\",provider=\"memory\"}", 2.0)
-          .containsEntry("isola_restore_seconds_count{outcome=\"ok\",provider=\"memory\"}", 1.0)
-          .containsEntry("isola_snapshot_bytes_total{kind=\"taken\",provider=\"memory\"}", 10_000.0)
+          .containsEntry("isola_snapshot_seconds_count{outcome=\"ok\",provider=\"test\"}", 2.0)
+          .containsEntry("isola_restore_seconds_count{outcome=\"ok\",provider=\"test\"}", 1.0)
+          .containsEntry("isola_snapshot_bytes_total{kind=\"taken\",provider=\"test\"}", 10_000.0)
           // The second had nothing that the first had not, and the first packs well.
-          .containsEntry("isola_snapshot_bytes_total{kind=\"new\",provider=\"memory\"}", 5_000.0);
-      assertThat(values.get("isola_snapshot_bytes_total{kind=\"stored\",provider=\"memory\"}"))
+          .containsEntry("isola_snapshot_bytes_total{kind=\"new\",provider=\"test\"}", 5_000.0);
+      assertThat(values.get("isola_snapshot_bytes_total{kind=\"stored\",provider=\"test\"}"))
           .isBetween(1.0, 4_999.0);
     }
   }
@@ -190,7 +190,7 @@ class MetricsTest {
           .untilAsserted(
               () ->
                   assertThat(values(house))
-                      .containsEntry("isola_pool_ready{provider=\"memory\"}", 1.0));
+                      .containsEntry("isola_pool_ready{provider=\"test\"}", 1.0));
       house.engine.create(order(spec().env("KIND", "warm")));
       house.engine.create(order(spec().env("KIND", "other")));
       await()
@@ -204,7 +204,7 @@ class MetricsTest {
                       .containsEntry("isola_pool_misses_total{reason=\"pool_empty\"}", 0.0)
                       .containsEntry("isola_pool_hit_ratio", 0.5)
                       .containsEntry(
-                          "isola_spawn_seconds_count{outcome=\"ok\",provider=\"memory\","
+                          "isola_spawn_seconds_count{outcome=\"ok\",provider=\"test\","
                               + "start=\"warm\"}",
                           1.0));
     }

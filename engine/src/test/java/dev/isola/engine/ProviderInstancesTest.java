@@ -65,7 +65,7 @@ class ProviderInstancesTest {
   @Test
   void eachHasSandboxesDataAndCountsOfItsOwn() throws IOException {
     try (EngineHouse house = house()) {
-      assertThat(house.registry.names()).contains("east", "west", "off", "subprocess", "memory");
+      assertThat(house.registry.names()).contains("east", "west", "off", "subprocess", "test");
       make(house, EAST, "east");
       make(house, WEST, "west");
       output(house, EAST, "echo of the east > file");

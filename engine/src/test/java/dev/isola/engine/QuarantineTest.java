@@ -39,7 +39,7 @@ class QuarantineTest {
   private static void plant(EngineHouse house) {
     SandboxEntry intent =
         SandboxEntry.intent(
-                BAD, "{not json", "hash", "memory", Isolation.PROCESS, house.clock.instant())
+                BAD, "{not json", "hash", "test", Isolation.PROCESS, house.clock.instant())
             .expiresAt(house.clock.instant().minusSeconds(1))
             .build();
     SandboxEntry stored = house.ledger.sandboxes().insert(intent);
@@ -53,7 +53,7 @@ class QuarantineTest {
 
   private static void create(EngineHouse house, SandboxId id, Duration ttl) {
     SandboxSpec spec = SandboxSpec.builder(id).build();
-    house.engine.create(Order.of(CreateRequest.of(spec, "memory").withTtl(ttl)).withFixedId());
+    house.engine.create(Order.of(CreateRequest.of(spec, "test").withTtl(ttl)).withFixedId());
   }
 
   @Test
@@ -130,7 +130,7 @@ class QuarantineTest {
   void tagsOfCallersCannotBeginWithTheReservedPrefix() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
       CreateRequest request =
-          CreateRequest.of(SandboxSpec.builder(GOOD).build(), "memory")
+          CreateRequest.of(SandboxSpec.builder(GOOD).build(), "test")
               .withTags(Map.of("isola.rests-after-ms", "x"));
       assertThatThrownBy(() -> house.engine.create(Order.of(request)))
           .isInstanceOf(InvalidRequest.class)

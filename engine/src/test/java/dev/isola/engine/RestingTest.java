@@ -86,7 +86,7 @@ class RestingTest {
   @Test
   void oneThatCannotRestEnds() throws IOException {
     try (EngineHouse house = new EngineHouse(folder, "")) {
-      make(house, ExpiryAction.STOP); // which the memory provider does not do
+      make(house, ExpiryAction.STOP); // which the test provider does not do
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(house) == SandboxState.DESTROYED);
     }
@@ -124,7 +124,7 @@ class RestingTest {
   private static Delivery make(EngineHouse house, Lifecycle lifecycle) {
     SandboxSpec spec = SandboxSpec.builder(IDLER).build();
     return house.engine.create(
-        Order.of(CreateRequest.of(spec, "memory").with(lifecycle)).withFixedId());
+        Order.of(CreateRequest.of(spec, "test").with(lifecycle)).withFixedId());
   }
 
   private static Lifecycle expiring(ExpiryAction what) {
@@ -137,7 +137,7 @@ class RestingTest {
 
   /** Whether its provider has it. */
   private static boolean there(EngineHouse house) {
-    return house.registry.get("memory").inventory().stream()
+    return house.registry.get("test").inventory().stream()
         .anyMatch(one -> one.id().equals(IDLER));
   }
 

@@ -47,7 +47,7 @@ class SecretEnvTest {
             .build();
     return house.engine.create(
         Order.of(
-                CreateRequest.of(spec, "memory")
+                CreateRequest.of(spec, "test")
                     .with(
                         Lifecycle.DEFAULT
                             .withWhenIdle(ExpiryAction.SNAPSHOT)
@@ -101,7 +101,7 @@ class SecretEnvTest {
       make(house);
       house.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> house.engine.entry(ID).state() == SandboxState.STOPPED);
-      await().until(() -> house.registry.get("memory").inventory().isEmpty());
+      await().until(() -> house.registry.get("test").inventory().isEmpty());
       house.restart(() -> {});
       assertThat(seen(house.engine.sandbox(ID))).isEqualTo("shown " + VALUE + "\n");
       assertThat(leaks()).isEmpty();

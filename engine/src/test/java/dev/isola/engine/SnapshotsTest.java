@@ -152,13 +152,13 @@ class SnapshotsTest {
 
   @Test
   void aSnapshotOfOneProviderIsRestoredOnAnother() {
-    Sandbox source = make(spec().build(), "memory").sandbox();
+    Sandbox source = make(spec().build(), "test").sandbox();
     source.files().writeText("/workspace/dir/file", "from memory", UTF_8);
     String id = take(source).snapshot().id();
     Sandbox restored = restored(id, "bubblewrap");
     assertThat(output(restored, "cat /workspace/dir/file")).isEqualTo("from memory");
     output(restored, "echo back > /workspace/more");
-    Sandbox back = restored(take(restored).snapshot().id(), "memory");
+    Sandbox back = restored(take(restored).snapshot().id(), "test");
     assertThat(back.files().readText("/workspace/more", UTF_8, 100)).isEqualTo("back\n");
   }
 

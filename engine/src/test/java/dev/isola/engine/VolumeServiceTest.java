@@ -202,9 +202,9 @@ class VolumeServiceTest {
 
   @Test
   void providerWithoutVolumesIsRefusedByName() {
-    assertThatThrownBy(() -> house.engine.volumes().create("", "data", "memory"))
+    assertThatThrownBy(() -> house.engine.volumes().create("", "data", "test"))
         .isInstanceOf(Unsupported.class)
-        .hasMessageContaining("memory");
+        .hasMessageContaining("test");
     assertThat(names()).isEmpty();
   }
 }

@@ -2,7 +2,7 @@ package dev.isola.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
@@ -110,7 +110,7 @@ class ApiExtensionTest {
         new ServerHouse(
             folder,
             Duration.ofSeconds(30),
-            new MemoryProviderFactory(),
+            new TestProviderFactory(),
             serving -> Options.NONE,
             Map.of(),
             (serving, keys, stored) -> List.of(new SampleApi()));

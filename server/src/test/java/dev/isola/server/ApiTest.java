@@ -50,7 +50,7 @@ class ApiTest {
     Map<String, Object> json = made.json();
     assertThat(json)
         .containsEntry("state", "running")
-        .containsEntry("provider", "memory")
+        .containsEntry("provider", "test")
         .containsEntry("isolation", "process")
         .containsEntry("warm", false)
         .containsEntry("attempts", List.of())
@@ -79,13 +79,13 @@ class ApiTest {
     Client.Answer made = client.post("/api/v1/sandboxes", "{\"resources\":{\"memory\":64}}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     assertThat(String.valueOf(made.json().get("unenforcedLimits")))
-        .contains("memory", "cpu")
-        .doesNotContain("disk", "timeout");
+        .contains("memory", "cpu", "disk")
+        .doesNotContain("timeout");
   }
 
   @Test
   void gpusThatNoProviderHasAreNotImplemented() throws IOException {
-    for (String provider : List.of("auto", "memory")) {
+    for (String provider : List.of("auto", "test")) {
       Client.Answer refused =
           client.post("/api/v1/sandboxes", "{\"gpus\":1,\"provider\":\"" + provider + "\"}");
       assertThat(refused.status()).as(refused.text()).isEqualTo(501);
@@ -101,7 +101,7 @@ class ApiTest {
       client.post("/api/v1/sandboxes", "{\"tags\":{\"list\":\"yes\"}}");
     }
     List<Object> seen = new ArrayList<>();
-    String path = "/api/v1/sandboxes?tag=list%3Dyes&limit=2&state=running&provider=memory";
+    String path = "/api/v1/sandboxes?tag=list%3Dyes&limit=2&state=running&provider=test";
     Client.Answer page = client.get(path);
     page.list("sandboxes").forEach(one -> seen.add(one.get("id")));
     client
@@ -127,7 +127,7 @@ class ApiTest {
     Client.Answer refused = client.post(fork, "{\"count\":2,\"kind\":\"memory\"}");
     assertThat(refused.status()).as(refused.text()).isEqualTo(501);
     assertThat(refused.field("code")).isEqualTo("NOT_IMPLEMENTED");
-    assertThat(refused.field("detail")).contains("cannot be forked: provider memory");
+    assertThat(refused.field("detail")).contains("cannot be forked: provider test");
     assertThat(refused.field("remedy")).contains("kind filesystem");
     assertThat(before).as("none was made").containsAll(ids());
     assertThat(client.post(fork, "{\"kind\":\"soul\"}").status()).isEqualTo(400);
@@ -296,13 +296,13 @@ class ApiTest {
   @Test
   void tellsHowProvidersStand() throws IOException {
     sandbox();
-    Map<?, ?> memory =
+    Map<?, ?> provider =
         client.get("/api/v1/agent/workspaces/providers").list("providers").getFirst();
-    assertThat(memory.get("name")).isEqualTo("memory");
-    assertThat(memory.get("status")).isEqualTo("healthy");
-    assertThat(memory.get("lastCheck")).isNotNull();
-    assertThat((Integer) memory.get("active")).isPositive();
-    assertThat(String.valueOf(memory.get("available"))).contains("memoryMb=", "cpu=");
+    assertThat(provider.get("name")).isEqualTo("test");
+    assertThat(provider.get("status")).isEqualTo("healthy");
+    assertThat(provider.get("lastCheck")).isNotNull();
+    assertThat((Integer) provider.get("active")).isPositive();
+    assertThat(String.valueOf(provider.get("available"))).contains("memoryMb=", "cpu=");
     Map<?, ?> all = client.get("/api/v1/providers").list("providers").getFirst();
     assertThat(all.toString())
         .contains("isolation=", "capabilities=", "enforcedLimits=", "requirements=");
@@ -314,7 +314,7 @@ class ApiTest {
     Client.Answer setup = client.get("/api/sandbox/setup");
     assertThat(setup.json())
         .containsEntry("ready", true)
-        .containsEntry("providers", List.of("memory"));
+        .containsEntry("providers", List.of("test"));
     List<Map<?, ?>> steps = setup.list("steps");
     assertThat(steps.getFirst().get("name")).isEqualTo("bwrap");
     assertThat(steps.getFirst().get("fix")).isEqualTo("apt install bubblewrap");
@@ -322,7 +322,7 @@ class ApiTest {
     steps.stream()
         .filter(step -> Boolean.TRUE.equals(step.get("done")))
         .forEach(step -> done.add(String.valueOf(step.get("name"))));
-    assertThat(done).contains("kernel", "memory");
+    assertThat(done).contains("kernel", "test");
     int looked = house.looked.get();
     client.get("/api/sandbox/setup");
     assertThat(house.looked.get()).as("looking starts programs").isEqualTo(looked);

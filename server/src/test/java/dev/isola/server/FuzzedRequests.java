@@ -73,7 +73,7 @@ final class FuzzedRequests {
           "bytes=0-1",
           "bytes=5-2",
           "bytes=-",
-          "memory",
+          "test",
           "auto",
           "x".repeat(300));
 

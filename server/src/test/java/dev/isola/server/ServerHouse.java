@@ -14,7 +14,7 @@ import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.engine.registry.Registry;
 import dev.isola.host.cgroup.ControlGroups;
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.api.Api;
 import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
@@ -49,7 +49,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-/** A server on a free port, with a real engine on SQLite and the memory provider. */
+/** A server on a free port, with a real engine on SQLite and the test provider. */
 public final class ServerHouse implements AutoCloseable {
   private static final InstanceId INSTANCE = new InstanceId("house");
 
@@ -77,7 +77,7 @@ public final class ServerHouse implements AutoCloseable {
   }
 
   public ServerHouse(Path folder, Duration idle) {
-    this(folder, idle, new MemoryProviderFactory());
+    this(folder, idle, new TestProviderFactory());
   }
 
   public ServerHouse(Path folder, Duration idle, ProviderFactory factory) {
@@ -89,7 +89,7 @@ public final class ServerHouse implements AutoCloseable {
       Duration idle,
       Function<Serving, Options> options,
       Map<String, String> settings) {
-    this(folder, idle, new MemoryProviderFactory(), options, settings);
+    this(folder, idle, new TestProviderFactory(), options, settings);
   }
 
   /**
@@ -209,7 +209,7 @@ public final class ServerHouse implements AutoCloseable {
                 .volumes()
                 .insert(
                     new VolumeEntry(
-                        name, "", name, "memory", VolumeEntry.State.AVAILABLE, now, now)))
+                        name, "", name, "test", VolumeEntry.State.AVAILABLE, now, now)))
         .isTrue();
     return name;
   }

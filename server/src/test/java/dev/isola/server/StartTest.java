@@ -3,7 +3,7 @@ package dev.isola.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.api.Api;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.context.Serving;
@@ -37,7 +37,7 @@ class StartTest {
   private IsolaServer starting(Serving serving) {
     return IsolaServer.open(
         IsolaServer.Address.of("127.0.0.1", 0),
-        Api.routes(serving, house.keys, "memory", "test"),
+        Api.routes(serving, house.keys, "test", "test"),
         new Gate(List.of()),
         house.keys,
         line -> {},
@@ -88,7 +88,7 @@ class StartTest {
         new ServerHouse(
             folder,
             SOON,
-            new MemoryProviderFactory(),
+            new TestProviderFactory(),
             serving -> Options.NONE,
             Map.of("floor", "vm"));
     Client.Answer ready = house.client("").get("/readyz");

@@ -129,7 +129,7 @@ class TracesTest {
       assertThat(spawn.get("parentSpanId")).isEqualTo(request.get("spanId"));
       assertThat(execution.get("parentSpanId")).isEqualTo(exec.get("spanId"));
       assertThat(request.get("kind")).isEqualTo(2);
-      assertThat(String.valueOf(spawn.get("attributes"))).contains("provider", "memory");
+      assertThat(String.valueOf(spawn.get("attributes"))).contains("provider", "test");
       assertThat(types).containsOnly("application/json");
       assertThat(spans.toString()).doesNotContain("hunter", house.admin, id);
       assertThat(client.get("/metrics").text())

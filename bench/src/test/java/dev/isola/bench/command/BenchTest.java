@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.app.Main;
 import dev.isola.app.cli.CommandFactory;
 import dev.isola.app.cli.Host;
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
+import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.testing.fake.FakeProvider;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -142,7 +144,7 @@ class BenchTest {
   void manyAtOnceAreMadeAskedAndRemoved() {
     Called called =
         call(
-            List.of(new MemoryProviderFactory(), fake),
+            List.of(new TestProviderFactory(), fake),
             "bench",
             "density",
             "--count",
@@ -150,7 +152,7 @@ class BenchTest {
             "--json");
     assertThat(called.code()).isZero();
     assertThat(called.out())
-        .contains("\"density\":[{\"subject\":\"memory\",\"count\":3,\"answered\":3,")
+        .contains("\"density\":[{\"subject\":\"test\",\"count\":3,\"answered\":3,")
         .contains("\"left\":[]}]")
         .contains("{\"subject\":\"fake\",\"reason\":\"failed in density: ");
     assertThat(fake.alive).isEmpty();
@@ -160,15 +162,15 @@ class BenchTest {
   void creationIsTimedToTheFirstResultAndDestructionBesideIt() {
     Called called =
         call(
-            List.of(new MemoryProviderFactory()),
+            List.of(new TestProviderFactory()),
             "bench",
             "create",
-            "memory",
+            "test",
             "--against",
             "raw",
             "--n",
             "2");
     assertThat(called.code()).isZero();
-    assertThat(called.out()).contains("create               memory", "destroy              memory");
+    assertThat(called.out()).contains("create               test", "destroy              test");
   }
 }

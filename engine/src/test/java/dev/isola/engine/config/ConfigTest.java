@@ -55,7 +55,7 @@ class ConfigTest {
         given,
         environment,
         flags,
-        List.of("memory", "bubblewrap", "docker", "gvisor"));
+        List.of("test", "bubblewrap", "docker", "gvisor"));
   }
 
   private Config config() {
@@ -144,12 +144,12 @@ class ConfigTest {
             enabled: false
         """);
     environment.put("ISOLA_PROVIDERS_E2B_DOMAIN", "us");
-    environment.put("ISOLA_PROVIDERS_MEMORY_FAULT", "create-races");
+    environment.put("ISOLA_PROVIDERS_TEST_FAULT", "create-races");
     flag("providers.bubblewrap.tmp", "/x");
     Map<String, ProviderSettings> providers = config().providers();
     assertThat(of(providers, "e2b").config())
         .isEqualTo(new ProviderConfig(Map.of("api_key", "0123", "domain", "us")));
-    assertThat(of(providers, "memory").config().get("fault")).contains("create-races");
+    assertThat(of(providers, "test").config().get("fault")).contains("create-races");
     assertThat(of(providers, "bubblewrap").enabled()).isFalse();
     assertThat(of(providers, "bubblewrap").config().get("tmp")).contains("/x");
   }
@@ -215,7 +215,7 @@ class ConfigTest {
         .containsExactly(
             at
                 + "2: providers.docker-east.type is not a type of provider: dokcer, did you mean"
-                + " 'docker'?; there are bubblewrap, docker, e2b, gvisor, memory, microvmctl",
+                + " 'docker'?; there are bubblewrap, docker, e2b, gvisor, microvmctl, test",
             at
                 + "3: providers names no provider: nameless; an instance with a name of its own"
                 + " needs a type",
@@ -277,7 +277,7 @@ class ConfigTest {
           dokcer:
             kernel: /k
           e2b: yes please
-          memory:
+          test:
             fault: [a, b]
         pool:
           - spec: {imag: python}
@@ -313,13 +313,13 @@ class ConfigTest {
                 + "22: providers names no provider: dokcer, did you mean 'docker'?; an instance"
                 + " with a name of its own needs a type",
             at + "24: providers.e2b must be a section with settings, not text",
-            at + "26: providers.memory.fault must be text, a number or a flag, not a list",
+            at + "26: providers.test.fault must be text, a number or a flag, not a list",
             at + "29: pool[0].size must be from 0 to 10000: -1",
             at + "28: pool[0].spec.imag is not a field, did you mean 'image'?",
             at + "30: pool[1].size is missing",
             "environment ISOLA_SHUTDOWN: shutdown must be drain or leave: now",
             "environment ISOLA_PROVIDERS_NOBODY_KEY: providers names no provider; known:"
-                + " bubblewrap, docker, e2b, gvisor, memory, microvmctl",
+                + " bubblewrap, docker, e2b, gvisor, microvmctl, test",
             "flag --set flor: flor is not a key, did you mean 'floor'?",
             "flag --set pool: pool stands in the file only",
             at + "1: provider names no provider: gvisr, did you mean 'gvisor'?");

@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.lifecycle.Uses;
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -52,7 +52,7 @@ class MeasuredSandboxTest {
   @BeforeEach
   void open() {
     provider =
-        new MemoryProviderFactory()
+        new TestProviderFactory()
             .create(
                 ProviderConfig.EMPTY,
                 new ProviderContext(new InstanceId("meter"), folder, InstantSource.system()));

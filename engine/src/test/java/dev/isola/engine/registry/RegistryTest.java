@@ -13,7 +13,7 @@ import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
 import dev.isola.engine.config.ProviderSettings;
 import dev.isola.engine.config.Sources;
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.ProviderUnavailable;
@@ -76,7 +76,7 @@ class RegistryTest {
     Config config =
         ConfigReader.read(
                 new Sources(
-                    machine, Optional.of(file), Map.of(), List.of(), List.of("good", "memory")))
+                    machine, Optional.of(file), Map.of(), List.of(), List.of("good", "test")))
             .orThrow();
     return config.providers();
   }
@@ -144,8 +144,8 @@ class RegistryTest {
             name -> new ProviderContext(new InstanceId("test"), folder, clock),
             clock,
             log)) {
-      assertThat(registry.names()).contains("memory");
-      assertThat(registry.get("memory").health().healthy()).isTrue();
+      assertThat(registry.names()).contains("subprocess").doesNotContain("test");
+      assertThat(registry.get("subprocess").health().healthy()).isTrue();
     }
   }
 
@@ -153,13 +153,13 @@ class RegistryTest {
   void handsSettingsOnAndLeavesOutWhatIsTurnedOff() throws Exception {
     FakeProvider good = new FakeProvider("good");
     Map<String, ProviderSettings> settings =
-        settings("providers: {good: {socket: /run/x, retries: 007}, memory: {enabled: false}}");
-    try (Registry registry = open(settings, List.of(good, new MemoryProviderFactory()))) {
+        settings("providers: {good: {socket: /run/x, retries: 007}, test: {enabled: false}}");
+    try (Registry registry = open(settings, List.of(good, new TestProviderFactory()))) {
       assertThat(good.config)
           .isEqualTo(new ProviderConfig(Map.of("socket", "/run/x", "retries", "007")));
-      assertThatThrownBy(() -> registry.get("memory"))
+      assertThatThrownBy(() -> registry.get("test"))
           .hasMessage(
-              "provider memory is turned off by config; set providers.memory.enabled: true");
+              "provider test is turned off by config; set providers.test.enabled: true");
     }
   }
 

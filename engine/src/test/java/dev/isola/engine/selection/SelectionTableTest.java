@@ -38,7 +38,7 @@ class SelectionTableTest {
           "subprocess",
           "e2b",
           "aardvark",
-          "memory");
+          "worktree");
 
   /** One row of the table. */
   private record Row(Policy policy, Workload type, Isolation required, int healthy) {
@@ -124,7 +124,7 @@ class SelectionTableTest {
     assertThat(seen).as("each once: %s", row).containsExactlyInAnyOrderElementsOf(NAMES);
     assertThat(selection.rejections()).as("%s", row).noneMatch(one -> one.reason().isBlank());
 
-    assertThat(names).as("%s", row).doesNotContain("memory");
+    assertThat(names).as("%s", row).doesNotContain("worktree");
     boolean cloud = row.policy().mode() == DeploymentMode.MANAGED;
     assertThat(!names.contains("e2b") || (cloud && names.getFirst().equals("e2b")))
         .as("%s", row)

@@ -64,7 +64,10 @@ class ArchitectureTest {
         folder("host", "spi", "document", "archive", "link"),
         folder("provider", "spi", "document", "archive", "link", "host"),
         folder("conformance", "spi"),
-        folder("testing", "spi", "conformance"),
+        folder("testing", "spi", "conformance", "link", "provider"),
+        noClasses()
+            .that(not(resideInAPackage("dev.isola.testing..")))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.testing.."))),
         folder("store", "spi", "document"),
         folder("engine", "spi", "document", "store", "snapshot"),
         slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),

@@ -2,7 +2,7 @@ package dev.isola.compat.e2b;
 
 import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.compat.e2b.model.Keep;
-import dev.isola.provider.memory.MemoryProviderFactory;
+import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.Options;
 import dev.isola.server.ServerHouse;
 import dev.isola.server.context.Images;
@@ -25,7 +25,7 @@ final class E2bHouse {
   }
 
   static ServerHouse open(Path folder, Function<Serving, Options> options) {
-    return open(folder, new MemoryProviderFactory(), options, Map.of());
+    return open(folder, new TestProviderFactory(), options, Map.of());
   }
 
   static ServerHouse open(

@@ -1,9 +1,11 @@
-package dev.isola.server;
+package dev.isola.compat.e2b;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.isola.server.Client;
+import dev.isola.server.ServerHouse;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.Health;
 import java.io.IOException;
@@ -29,7 +31,7 @@ class E2bVolumesTest {
 
   @BeforeAll
   void open(@TempDir Path folder) {
-    house = new ServerHouse(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
+    house = E2bHouse.open(folder, new BubblewrapProviderFactory(), OPTIONS, Map.of());
     assumeTrue(
         house.registry.get("bubblewrap").health() instanceof Health.Healthy,
         "NOT RUN: bubblewrap is not healthy here");

@@ -3,6 +3,7 @@ package dev.isola.compat.e2b;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.server.Client;
@@ -150,7 +151,7 @@ class EnvdTest {
         .singleElement()
         .asString()
         .contains("invalid_argument");
-    assertThat(frames("/filesystem.Filesystem/WatchDir", "{\"path\":\"/none\"}"))
+    assertThat(frames("/filesystem.Filesystem/WatchDir", "{\"path\":\"/workspace/none\"}"))
         .singleElement()
         .asString()
         .contains("not_found");
@@ -158,10 +159,10 @@ class EnvdTest {
 
   @Test
   void aCallThatFailsSaysItsWordAndItsStatus() throws IOException {
-    Client.Answer missing = call("/filesystem.Filesystem/Stat", "{\"path\":\"/none\"}");
+    Client.Answer missing = call("/filesystem.Filesystem/Stat", "{\"path\":\"/workspace/none\"}");
     assertThat(missing.status()).isEqualTo(404);
     assertThat(missing.field("code")).isEqualTo("not_found");
-    Client.Answer twice = call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/tmp\"}");
+    Client.Answer twice = call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/workspace\"}");
     assertThat(twice.status()).isEqualTo(409);
     assertThat(twice.field("code")).isEqualTo("already_exists");
   }
@@ -280,15 +281,19 @@ class EnvdTest {
 
   @Test
   void changesAreCollectedForWhoAsks() throws IOException {
-    call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/tmp/watched\"}");
+    call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/workspace/watched\"}");
     String id =
-        call("/filesystem.Filesystem/CreateWatcher", "{\"path\":\"/tmp/watched\"}")
+        call("/filesystem.Filesystem/CreateWatcher", "{\"path\":\"/workspace/watched\"}")
             .field("watcherId");
-    call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/tmp/watched/new\"}");
+    call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/workspace/watched/new\"}");
     String ask = "{\"watcherId\":\"" + id + "\"}";
-    assertThat(call("/filesystem.Filesystem/GetWatcherEvents", ask).list("events"))
-        .first()
-        .isEqualTo(Map.of("name", "new", "type", "EVENT_TYPE_CREATE"));
+    List<Map<?, ?>> events = new ArrayList<>();
+    await()
+        .until(
+            () ->
+                events.addAll(
+                    call("/filesystem.Filesystem/GetWatcherEvents", ask).list("events")));
+    assertThat(events).first().isEqualTo(Map.of("name", "new", "type", "EVENT_TYPE_CREATE"));
     assertThat(call("/filesystem.Filesystem/GetWatcherEvents", ask).list("events")).isEmpty();
     assertThat(call("/filesystem.Filesystem/RemoveWatcher", ask).status()).isEqualTo(200);
     assertThat(call("/filesystem.Filesystem/GetWatcherEvents", ask).status()).isEqualTo(404);
@@ -404,7 +409,7 @@ class EnvdTest {
   @Test
   void theSamePathTwiceIsRefused() throws IOException {
     String part =
-        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"/tmp/x\"\r\n\r\n1\r\n";
+        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"/workspace/x\"\r\n\r\n1\r\n";
     Map<String, String> headers = headers(sandbox);
     headers.put("Content-Type", "multipart/form-data; boundary=b");
     Client.Answer answer =

@@ -11,6 +11,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -28,10 +29,21 @@ public final class AgentStarter {
 
   private final InstalledProgram agent;
   private final String instance;
+  private final List<String> wrapper;
 
   public AgentStarter(Path binaries, String instance) {
+    this(binaries, instance, List.of());
+  }
+
+  /**
+   * Makes a starter whose agents are executed by another program.
+   *
+   * @param wrapper its words, such as {@code unshare --net}; none to execute agents directly
+   */
+  public AgentStarter(Path binaries, String instance, List<String> wrapper) {
     this.agent = InstalledProgram.agent(binaries);
     this.instance = instance;
+    this.wrapper = List.copyOf(wrapper);
   }
 
   /**
@@ -42,8 +54,9 @@ public final class AgentStarter {
    * @throws dev.isola.spi.error.DeadlineExceeded when it does not come up in time
    */
   public AgentProcess start(SandboxId id, BootRecord boot, Duration patience) {
-    List<String> words =
-        List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value());
+    List<String> words = new ArrayList<>(wrapper);
+    words.addAll(
+        List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value()));
     return start(id, words, boot.encode(), patience);
   }
 

@@ -21,9 +21,14 @@ final class Boot {
    *
    * @param hidden the provider's own folder, with the secrets of all sandboxes: covered wherever it
    *     can be
+   * @param namespaces what the agent gets when no volume needs them
    */
   static BootRecord record(
-      SandboxSpec spec, SandboxRecord record, SandboxFolder folder, Path hidden) {
+      SandboxSpec spec,
+      SandboxRecord record,
+      SandboxFolder folder,
+      Path hidden,
+      Namespaces namespaces) {
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), record.secret())
             .socket(folder.socket())
@@ -35,7 +40,7 @@ final class Boot {
             .user(spec.user())
             .env(environment(spec, record, folder))
             .rlimit(RLIMIT_NOFILE, spec.limits().fileDescriptors(), spec.limits().fileDescriptors())
-            .namespaces(spec.volumes().isEmpty() ? Namespaces.IF_POSSIBLE : Namespaces.REQUIRED);
+            .namespaces(spec.volumes().isEmpty() ? namespaces : Namespaces.REQUIRED);
     spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     for (Volume volume : spec.volumes()) {

@@ -1,5 +1,6 @@
 package dev.isola.provider.subprocess;
 
+import dev.isola.link.BootRecord.Namespaces;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.Booter;
@@ -15,22 +16,36 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Set;
 
 /**
  * Boots a sandbox as plain processes of this user: no isolation, but everything else of the
  * contract. Files are confined to the workspace, processes end with their sandbox.
  */
-final class SubprocessBooter implements Booter {
+public final class SubprocessBooter implements Booter {
   private final String name;
   private final ProviderContext context;
+  private final Namespaces namespaces;
   private final AgentStarter starter;
 
   SubprocessBooter(String name, ProviderContext context) {
+    this(name, context, Namespaces.IF_POSSIBLE, List.of());
+  }
+
+  /**
+   * Makes the booter of a provider called {@code name}.
+   *
+   * @param namespaces what an agent gets whose spec needs none
+   * @param wrapper the words of a program that executes the agent; none to execute it directly
+   */
+  public SubprocessBooter(
+      String name, ProviderContext context, Namespaces namespaces, List<String> wrapper) {
     this.name = name;
     this.context = context;
+    this.namespaces = namespaces;
     this.starter =
-        new AgentStarter(context.dataFolder().resolve("bin"), context.instance().value());
+        new AgentStarter(context.dataFolder().resolve("bin"), context.instance().value(), wrapper);
   }
 
   @Override
@@ -70,7 +85,8 @@ final class SubprocessBooter implements Booter {
     ProcessUser.give(home, spec.user());
     return starter.start(
         spec.id(),
-        Boot.record(spec, booting.record(), booting.folder(), context.dataFolder()),
+        Boot.record(
+            spec, booting.record(), booting.folder(), context.dataFolder(), namespaces),
         booting.patience());
   }
 

@@ -1,0 +1,117 @@
+package dev.isola.testing.provider;
+
+import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecutionId;
+import dev.isola.spi.exec.Terminal;
+import dev.isola.spi.exec.TerminalSize;
+import dev.isola.spi.file.FileChange;
+import dev.isola.spi.file.TreeLimits;
+import dev.isola.spi.file.Watch;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+
+/** Plants the faults of capabilities. */
+final class CapabilityFaults {
+  private CapabilityFaults() {}
+
+  static <C extends Capability> C in(Class<C> capability, C given, Faults faults) {
+    Capability planted =
+        switch (given) {
+          case Attaching attaching when faults.has(PlantedFault.ATTACH_IGNORES_OFFSET) ->
+              Interception.of(
+                  Attaching.class,
+                  attaching,
+                  "attach",
+                  arguments -> attaching.attach((ExecutionId) arguments[0], 0));
+          case Terminals terminals when faults.has(PlantedFault.RESIZE_IGNORED) ->
+              (Terminals) (command, size) -> fixed(terminals, command, size);
+          case Watching watching when faults.has(PlantedFault.REMOVALS_UNSEEN) ->
+              (Watching) (path, recursive) -> blind(watching.watch(path, recursive));
+          case Snapshotting snapshotting when faults.has(PlantedFault.RESTORES_ZEROS) ->
+              Interception.of(
+                  Snapshotting.class,
+                  snapshotting,
+                  "restore",
+                  arguments ->
+                      snapshotting.restore(
+                          (String) arguments[0],
+                          new ZeroedFiles((InputStream) arguments[1]),
+                          (TreeLimits) arguments[2]));
+          case Forking forking when faults.has(PlantedFault.FORKS_SEE_LATER_WRITES) ->
+              (Forking) () -> new LateOrigin(forking);
+          case Pausing pausing -> new MemoryPausing(pausing, faults);
+          default -> given;
+        };
+    return capability.cast(planted);
+  }
+
+  private static Terminal fixed(Terminals terminals, Command command, TerminalSize size) {
+    Terminal terminal = terminals.open(command, size);
+    return Interception.of(Terminal.class, terminal, "resize", arguments -> null);
+  }
+
+  private static Watch blind(Watch watch) {
+    return Interception.of(
+        Watch.class, watch, "next", arguments -> nextButRemovals(watch, (Duration) arguments[0]));
+  }
+
+  private static Optional<FileChange> nextButRemovals(Watch watch, Duration patience) {
+    Optional<FileChange> change = watch.next(patience);
+    while (change.filter(seen -> seen.kind() == FileChange.Kind.REMOVED).isPresent()) {
+      change = watch.next(patience);
+    }
+    return change;
+  }
+
+  /** Takes the files of its source when a fork is made, instead of when it was asked to. */
+  private record LateOrigin(Forking source) implements Forking.Origin {
+    @Override
+    public Duration held() {
+      return Duration.ZERO;
+    }
+
+    @Override
+    public Sandbox create(SandboxSpec spec) {
+      try (Forking.Origin now = source.freeze()) {
+        return now.create(spec);
+      }
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** Pauses in memory only: the agent of this provider is not booted twice. */
+  private record MemoryPausing(Pausing pausing, Faults faults) implements Pausing {
+    @Override
+    public Set<PauseKind> kinds() {
+      return Set.of(PauseKind.MEMORY);
+    }
+
+    @Override
+    public void pause(PauseKind kind) {
+      if (kind != PauseKind.MEMORY) {
+        throw Capability.unsupported(TestProviderFactory.NAME, "pausing to the file system");
+      }
+      if (!faults.has(PlantedFault.PAUSE_FORGOTTEN)) {
+        pausing.pause(kind);
+      }
+    }
+
+    @Override
+    public void resume() {
+      pausing.resume();
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package dev.isola.testing.provider;
+
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.Freezing;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Stops an agent and its commands by {@code SIGSTOP}, which a guest process can undo: good enough
+ * for a test double. The agent is stopped first, so that it does not notice.
+ */
+final class SignalFreezing implements Freezing {
+  private final AgentProcess agent;
+
+  SignalFreezing(AgentProcess agent) {
+    this.agent = agent;
+  }
+
+  @Override
+  public void freeze() throws IOException {
+    List<Long> running = running();
+    while (!running.isEmpty()) { // a process may have started another meanwhile
+      signal("STOP", running);
+      running = running();
+    }
+  }
+
+  @Override
+  public void thaw() throws IOException {
+    signal("CONT", tree());
+  }
+
+  @Override
+  public boolean frozen() {
+    return agent.alive() && "Tt".indexOf(state(agent.pid())) >= 0;
+  }
+
+  private List<Long> running() {
+    return tree().stream().filter(pid -> "TtZX".indexOf(state(pid)) < 0).toList();
+  }
+
+  private List<Long> tree() {
+    List<Long> pids = new ArrayList<>();
+    if (agent.alive()) {
+      pids.add(agent.pid());
+      ProcessHandle.of(agent.pid()).stream()
+          .flatMap(ProcessHandle::descendants)
+          .forEach(process -> pids.add(process.pid()));
+    }
+    return pids;
+  }
+
+  /** Returns the letter of {@code /proc/PID/stat}; {@code X} for a process that is gone. */
+  private static char state(long pid) {
+    try {
+      String text =
+          Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);
+      return text.charAt(text.lastIndexOf(')') + 2);
+    } catch (IOException gone) {
+      return 'X';
+    }
+  }
+
+  /** A process that ended meanwhile is no error. */
+  private static void signal(String name, List<Long> pids) throws IOException {
+    if (pids.isEmpty()) {
+      return;
+    }
+    List<String> words = new ArrayList<>();
+    words.addAll(List.of("/bin/sh", "-c", "kill -" + name + " \"$@\" 2> /dev/null; true", "sh"));
+    pids.forEach(pid -> words.add(Long.toString(pid)));
+    HostCommand.run(words);
+  }
+}

@@ -1,0 +1,162 @@
+package dev.isola.testing.provider;
+
+import dev.isola.link.BootRecord.Namespaces;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.Booter;
+import dev.isola.link.local.Freezing;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxRecord;
+import dev.isola.provider.subprocess.SubprocessBooter;
+import dev.isola.spi.Health;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderInfo;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Terminals;
+import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Watching;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Boots sandboxes as {@code subprocess} does and adds what plain processes cannot do well enough
+ * for a product: pausing by signals, and forks by copying the workspace.
+ */
+final class TestBooter implements Booter {
+  static final Set<Class<? extends Capability>> CAPABILITIES =
+      Set.of(
+          Attaching.class,
+          Terminals.class,
+          Watching.class,
+          UsageReporting.class,
+          Renewing.class,
+          Snapshotting.class,
+          Pausing.class,
+          Forking.class);
+
+  /** Ends what a killed test run left. */
+  private static final Duration LINGER = Duration.ofMinutes(10);
+
+  private final ProviderContext context;
+  private final Faults faults;
+  private final Booter processes;
+  private final Booter offline;
+
+  TestBooter(ProviderContext context, Faults faults) {
+    this.context = context;
+    this.faults = faults;
+    boolean bare = faults.has(PlantedFault.RUNS_ON_THE_BARE_HOST);
+    this.processes = processes(bare, List.of());
+    this.offline = processes(bare, bare ? List.of() : NetworkNamespace.wrapper());
+  }
+
+  private Booter processes(boolean bare, List<String> wrapper) {
+    return new SubprocessBooter(
+        TestProviderFactory.NAME,
+        context,
+        bare ? Namespaces.NONE : Namespaces.IF_POSSIBLE,
+        wrapper);
+  }
+
+  @Override
+  public ProviderInfo info() {
+    return TestProviderInfo.of(processes.info(), faults);
+  }
+
+  @Override
+  public Set<Class<? extends Capability>> capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public Health health() {
+    return processes.health();
+  }
+
+  @Override
+  public void refuse(SandboxSpec spec) {
+    processes.refuse(spec);
+  }
+
+  private static boolean isOffline(SandboxSpec spec) {
+    return spec.network().mode().filter(mode -> mode == NetworkMode.NONE).isPresent();
+  }
+
+  @Override
+  public AgentProcess boot(Booting booting) throws IOException {
+    SandboxSpec spec = booting.spec();
+    SandboxSpec bounded =
+        spec.linger().isPresent() ? spec : spec.toBuilder().linger(LINGER).build();
+    Booting plain =
+        new Booting(bounded, booting.record(), booting.folder(), List.of(), booting.patience());
+    AgentProcess agent = (isOffline(spec) ? offline : processes).boot(plain);
+    AgentsOfThisJvm.add(agent);
+    for (String layer : booting.layers()) {
+      copy(Path.of(layer), booting.record().workspace());
+    }
+    return agent;
+  }
+
+  @Override
+  public Optional<Freezing> freezing(SandboxId id) {
+    return record(new SandboxFolder(context.dataFolder().resolve("sandboxes").resolve(id.value())))
+        .flatMap(SandboxRecord::agent)
+        .map(SignalFreezing::new);
+  }
+
+  private static Optional<SandboxRecord> record(SandboxFolder folder) {
+    try {
+      return SandboxRecord.read(folder.record());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public Frozen freeze(SandboxId id, SandboxFolder folder, AgentProcess agent) throws IOException {
+    SandboxRecord record = record(folder).orElseThrow(() -> new IOException(id + " has no record"));
+    Path copied = context.dataFolder().resolve("forks").resolve(UUID.randomUUID().toString());
+    Files.createDirectories(copied);
+    Freezing processes = new SignalFreezing(agent);
+    boolean paused = processes.frozen();
+    long began = System.nanoTime();
+    try {
+      processes.freeze();
+      copy(record.workspace(), copied);
+    } finally {
+      if (!paused) {
+        processes.thaw();
+      }
+    }
+    Duration held = Duration.ofNanos(System.nanoTime() - began);
+    return new Frozen(List.of(copied.toString()), copied.toString(), held);
+  }
+
+  @Override
+  public void letGo(Frozen frozen) throws IOException {
+    new SandboxFolder(Path.of(frozen.holder())).remove();
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    HostCommand.run(List.of("cp", "-a", from + "/.", to + "/"));
+  }
+
+  @Override
+  public void release(SandboxId id, SandboxFolder folder) throws IOException {
+    processes.release(id, folder);
+  }
+}

@@ -1,0 +1,39 @@
+package dev.isola.testing.provider;
+
+import dev.isola.link.local.LocalProvider;
+import dev.isola.spi.Hosting;
+import dev.isola.spi.Isolation;
+import dev.isola.spi.Provider;
+import dev.isola.spi.ProviderConfig;
+import dev.isola.spi.ProviderContext;
+import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.ProviderProfile;
+import java.time.Duration;
+
+/**
+ * Makes the {@code test} provider. Its one setting, {@code fault}, plants faults by the names of
+ * {@link PlantedFault}. No service file names it, so it is never offered: a test passes it on.
+ */
+public final class TestProviderFactory implements ProviderFactory {
+  public static final String NAME = "test";
+
+  static final ProviderProfile PROFILE =
+      new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(10)).whenNamed();
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public ProviderProfile profile() {
+    return PROFILE;
+  }
+
+  @Override
+  public Provider create(ProviderConfig config, ProviderContext context) {
+    Faults faults = Faults.from(config);
+    return new FaultInjectingProvider(
+        new LocalProvider(context, new TestBooter(context, faults)), faults);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.isola.testing.provider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.conformance.CheckResult;
+import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Runner;
+import dev.isola.conformance.kit.Kit;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.provider.ProviderConfig;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The positive control of the escape checks: in a sandbox that is no more than a process of the
+ * host, each of them fails or could not be run. One that passes there would pass anywhere.
+ */
+class EscapeControlTest {
+  /**
+   * What a missing container does not open: the agent closes descriptors, hands on no terminal and
+   * refuses to be looked at. Their controls are the probes' own.
+   */
+  private static final Set<String> NOT_OPENED =
+      Set.of(
+          "Escape.noDescriptorIsInherited",
+          "Escape.noTerminalIsInherited",
+          "Escape.memoryOfTheAgentIsNotRead",
+          "Escape.agentIsNotTraced",
+          "Escape.filesOfTheAgentAreNotRead",
+          "Escape.programOfTheAgentIsNotChanged",
+          "Escape.setuidFilesAreNotTheHostsRoot");
+
+  /** Signals the first process of the namespace, which is that of the machine here. */
+  private static final String NOT_RUN = "Escape.agentIsNotKilled";
+
+  @TempDir Path data;
+
+  @Test
+  void noEscapeCheckPassesOnTheBareHost(TestReporter reporter) {
+    ProviderUnderTest underTest =
+        new ProviderUnderTest(
+            new TestProviderFactory(),
+            new ProviderConfig(
+                Map.of(Faults.SETTING, PlantedFault.RUNS_ON_THE_BARE_HOST.name())),
+            new InstanceId("fallen"),
+            data);
+    try (Runner runner = new Runner(underTest, LeakWatch.NONE)) {
+      List<CheckResult> results =
+          Kit.checks("Escape").stream()
+              .filter(check -> !check.id().equals(NOT_RUN))
+              .map(runner::run)
+              .toList();
+      results.forEach(
+          result ->
+              reporter.publishEntry(
+                  result.id(), result.outcome().wireName() + ": " + result.reason()));
+      assertThat(results)
+          .filteredOn(result -> !NOT_OPENED.contains(result.id()))
+          .filteredOn(result -> result.outcome() == Outcome.PASSED)
+          .as("checks that pass where there is no wall")
+          .isEmpty();
+      assertThat(results)
+          .filteredOn(result -> result.outcome() == Outcome.FAILED)
+          .as("checks that notice it, whoever runs them on whatever machine")
+          .hasSizeGreaterThan(30);
+    }
+  }
+}

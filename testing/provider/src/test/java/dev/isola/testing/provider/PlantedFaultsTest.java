@@ -1,0 +1,72 @@
+package dev.isola.testing.provider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.conformance.CheckCase;
+import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.conformance.CheckResult;
+import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Runner;
+import dev.isola.conformance.kit.Kit;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.provider.ProviderConfig;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The kit's positive control: every planted fault is noticed by the class of checks it names. That
+ * nothing is noticed without a fault is what {@link TestProviderConformanceTest} shows.
+ */
+class PlantedFaultsTest {
+  /**
+   * Classes without a planted fault. {@code Exhaustion} would use up terminals and inotify
+   * instances of the machine that the tests run on.
+   */
+  private static final Set<String> WITHOUT = Set.of("Exhaustion");
+
+  @TempDir Path data;
+
+  @ParameterizedTest
+  @EnumSource
+  void isNoticed(PlantedFault fault, TestReporter reporter) {
+    Map<String, String> settings = Map.of(Faults.SETTING, fault.name());
+    ProviderUnderTest underTest =
+        new ProviderUnderTest(
+            new TestProviderFactory(),
+            new ProviderConfig(settings),
+            new InstanceId("planted"),
+            data);
+    List<CheckCase> checks =
+        Kit.checks(fault.group()).stream().filter(check -> fault.allows(check.id())).toList();
+    try (Runner runner = new Runner(underTest, LeakWatch.NONE)) {
+      Optional<CheckResult> noticed =
+          checks.stream()
+              .map(runner::run)
+              .filter(result -> result.outcome() == Outcome.FAILED)
+              .findFirst();
+      assertThat(noticed)
+          .as("the check of " + fault.group() + " that notices " + fault)
+          .isPresent();
+      reporter.publishEntry(fault.name(), noticed.get().id() + ": " + noticed.get().reason());
+    }
+  }
+
+  @Test
+  void thereIsOneForEveryClassOfChecks() {
+    List<String> covered =
+        Arrays.stream(PlantedFault.values()).map(PlantedFault::group).distinct().toList();
+    assertThat(Stream.concat(covered.stream(), WITHOUT.stream()))
+        .containsExactlyInAnyOrderElementsOf(Kit.groups());
+  }
+}
