@@ -23,17 +23,14 @@ import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Requirement;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.provider.Provider;
-import dev.isola.spi.provider.ProviderContext;
-import dev.isola.spi.provider.ProviderInfo;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -66,7 +63,7 @@ class Seed001Test {
             new FakeLog())) {
       ProviderInfo info = registry.get("test").info();
       assertThat(info.capabilities()).contains(Pausing.class);
-      assertThat(info.requirements()).isNotEmpty().noneMatch(Requirement::necessary);
+      assertThat(info.requirements()).isNotEmpty().noneMatch(Prerequisite::necessary);
       assertThat(info.startup()).isPositive();
     }
     Admission admission = new Admission(Resources.of(4, 4096), Duration.ZERO, clock);

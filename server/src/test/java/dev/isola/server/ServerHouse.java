@@ -25,8 +25,6 @@ import dev.isola.server.context.Serving;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.InstanceId;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.spec.NetworkMode;

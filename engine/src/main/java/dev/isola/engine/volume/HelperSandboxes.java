@@ -2,7 +2,7 @@ package dev.isola.engine.volume;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.SandboxId;
 
 /** The engine's own calls, for sandboxes through which volumes are reached. */

@@ -6,7 +6,7 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
-import dev.isola.spi.Requirements;
+import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Volumes;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.link.InstalledProgram;
-import dev.isola.spi.Requirement;
 import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -5,6 +5,7 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import dev.isola.engine.volume.HelperProfile;
 import dev.isola.engine.volume.VolumeFiles;
 import dev.isola.server.auth.Scope;
+import dev.isola.server.content.FileAnswer;
 import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;

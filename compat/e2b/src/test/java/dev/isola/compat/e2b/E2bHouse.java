@@ -7,7 +7,7 @@ import dev.isola.server.Options;
 import dev.isola.server.ServerHouse;
 import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
-import dev.isola.spi.ProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.spec.NetworkMode;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.server.Client;
+import dev.isola.server.Options;
 import dev.isola.server.ServerHouse;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.Health;
@@ -31,7 +32,7 @@ class E2bVolumesTest {
 
   @BeforeAll
   void open(@TempDir Path folder) {
-    house = E2bHouse.open(folder, new BubblewrapProviderFactory(), OPTIONS, Map.of());
+    house = E2bHouse.open(folder, new BubblewrapProviderFactory(), serving -> Options.NONE, Map.of());
     assumeTrue(
         house.registry.get("bubblewrap").health() instanceof Health.Healthy,
         "NOT RUN: bubblewrap is not healthy here");

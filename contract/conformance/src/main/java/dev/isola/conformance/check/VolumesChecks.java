@@ -5,7 +5,7 @@ import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Destroy;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;

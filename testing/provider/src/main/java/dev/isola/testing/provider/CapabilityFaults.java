@@ -1,6 +1,6 @@
 package dev.isola.testing.provider;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;

@@ -1,6 +1,6 @@
 package dev.isola.testing.provider;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;

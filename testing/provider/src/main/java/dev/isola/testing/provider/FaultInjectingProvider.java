@@ -1,11 +1,11 @@
 package dev.isola.testing.provider;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.FirstSteps;
+import dev.isola.spi.provider.FirstSteps;
 import dev.isola.spi.Health;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderInfo;
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.Sighting;

@@ -1,6 +1,6 @@
 package dev.isola.testing.provider;
 
-import dev.isola.spi.Sandbox;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;

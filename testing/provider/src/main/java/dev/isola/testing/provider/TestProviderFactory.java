@@ -3,11 +3,11 @@ package dev.isola.testing.provider;
 import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.Provider;
-import dev.isola.spi.ProviderConfig;
-import dev.isola.spi.ProviderContext;
-import dev.isola.spi.ProviderFactory;
-import dev.isola.spi.ProviderProfile;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.ProviderProfile;
 import java.time.Duration;
 
 /**

@@ -2,7 +2,6 @@ package dev.isola.compat.e2b.envd;
 
 import dev.isola.codec.connect.ConnectFrame;
 import dev.isola.compat.e2b.model.E2bDialect;
-import dev.isola.server.auth.Face;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonText;

@@ -2,7 +2,6 @@ package dev.isola.compat.e2b.envd;
 
 import dev.isola.codec.connect.ConnectFrame;
 import dev.isola.compat.e2b.model.E2bError;
-import dev.isola.server.e2b.model.E2bError;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonText;
 import dev.isola.spi.error.SandboxException;

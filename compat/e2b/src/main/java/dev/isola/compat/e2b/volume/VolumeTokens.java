@@ -1,10 +1,10 @@
-package dev.isola.server.e2b.volume;
+package dev.isola.compat.e2b.volume;
 
 import dev.isola.engine.api.Settings;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.auth.TokenHash;
-import dev.isola.server.e2b.model.Body;
+import dev.isola.compat.e2b.model.Body;
 import dev.isola.server.route.JsonText;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;

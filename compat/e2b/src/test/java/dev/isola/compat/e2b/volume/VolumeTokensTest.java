@@ -1,4 +1,4 @@
-package dev.isola.server.e2b.volume;
+package dev.isola.compat.e2b.volume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
