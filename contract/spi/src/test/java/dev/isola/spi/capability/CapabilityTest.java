@@ -33,7 +33,8 @@ class CapabilityTest {
             "pausing Pausing",
             "renewing Renewing",
             "snapshotting Snapshotting",
-            "forking Forking");
+            "forking Forking",
+            "volumes Volumes");
   }
 
   @Test
