@@ -10,8 +10,8 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
@@ -100,7 +100,11 @@ class EngineRestartTest {
             SandboxSpec.builder(SandboxId.random(new SecureRandom()))
                 .startupTimeout(PATIENCE)
                 .build();
-        SandboxId id = engine.create(Order.of(CreateRequest.of(spec, "docker").withTtl(Duration.ofMinutes(30)))).entry().id();
+        SandboxId id =
+            engine
+                .create(Order.of(CreateRequest.of(spec, "docker").withTtl(Duration.ofMinutes(30))))
+                .entry()
+                .id();
         engine.sandbox(id).run(Command.shell("echo " + id + " > mine"));
         made.add(id);
       }

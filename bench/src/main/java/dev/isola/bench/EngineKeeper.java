@@ -53,7 +53,10 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
 
   static EngineKeeper open(Housed housed, SnapshotTree tree, List<Absent> absent) {
     Sandbox sandbox =
-        housed.engine().create(Order.of(CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME))).sandbox();
+        housed
+            .engine()
+            .create(Order.of(CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+            .sandbox();
     EngineKeeper keeper = new EngineKeeper(housed, sandbox.id());
     try {
       keeper.warmUp();
@@ -86,7 +89,11 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
     Parallel.run(
         () -> {
           Sandbox one =
-              engine.create(Order.of(CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME))).sandbox();
+              engine
+                  .create(
+                      Order.of(
+                          CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+                  .sandbox();
           one.run(Command.argv("true"));
           engine.destroy(one.id(), Destroy.FORCE);
         },
@@ -99,7 +106,9 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
 
   private void warmUpForks() throws IOException, InterruptedException {
     Sandbox other =
-        engine.create(Order.of(CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME))).sandbox();
+        engine
+            .create(Order.of(CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+            .sandbox();
     for (int i = 0; i < WARM_FORKS; i++) {
       other.run(Command.shell("echo " + i + " > file"));
       forkTen(other.id(), Command.argv("test", "-e", "file"));
@@ -158,7 +167,9 @@ final class EngineKeeper implements SnapshotEvents.Keeper {
   @Override
   public void restore() throws IOException {
     String image = SnapshotImages.name(engine.snapshots().list().getLast().id());
-    Order order = Order.of(CreateRequest.of(spec().image(image).build(), housed.provider()).withTtl(LIFETIME));
+    Order order =
+        Order.of(
+            CreateRequest.of(spec().image(image).build(), housed.provider()).withTtl(LIFETIME));
     Sandbox sandbox = engine.create(order).sandbox();
     made.add(sandbox.id());
     answer(sandbox, THERE);

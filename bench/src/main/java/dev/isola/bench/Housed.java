@@ -9,8 +9,8 @@ import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
@@ -129,13 +129,12 @@ final class Housed implements AutoCloseable {
 
   /** Orders what the pool has, or with {@code cold} something that it has not. */
   Delivery create(boolean cold) {
-    SandboxSpec.Builder spec =
-        SandboxSpec.builder(SandboxId.random(RANDOM))
-            .linger(Duration.ZERO);
+    SandboxSpec.Builder spec = SandboxSpec.builder(SandboxId.random(RANDOM)).linger(Duration.ZERO);
     if (cold) {
       spec.env("COLD", "1");
     }
-    return engine.create(Order.of(CreateRequest.of(spec.build(), trial.factory().name()).withTtl(LIFETIME)));
+    return engine.create(
+        Order.of(CreateRequest.of(spec.build(), trial.factory().name()).withTtl(LIFETIME)));
   }
 
   Engine engine() {

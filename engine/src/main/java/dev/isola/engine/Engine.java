@@ -94,8 +94,7 @@ public final class Engine implements AutoCloseable {
     new EarlierVolumes(ledger, clock, log).adopt();
     Engine engine = new Engine(config, parts, health, clock);
     parts.schedule.once("volumes", engine.volumes::reconcile);
-    parts.schedule.every(
-        config.get(Keys.RECONCILE_INTERVAL), "volumes", engine.volumes::reconcile);
+    parts.schedule.every(config.get(Keys.RECONCILE_INTERVAL), "volumes", engine.volumes::reconcile);
     return engine;
   }
 
@@ -201,8 +200,7 @@ public final class Engine implements AutoCloseable {
 
   public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
     return Views.of(
-        parts.measured.deed(
-            Deed.PAUSE, providerOf(id), () -> parts.operations.pause(id, kind)));
+        parts.measured.deed(Deed.PAUSE, providerOf(id), () -> parts.operations.pause(id, kind)));
   }
 
   /** Resumes a sandbox that is paused or suspended. */
@@ -229,9 +227,7 @@ public final class Engine implements AutoCloseable {
   /** Destroys a sandbox; returns when nothing is left. Does nothing to one that is gone. */
   public void destroy(SandboxId id, Destroy how) {
     parts.measured.deed(
-        Deed.DESTROY,
-        providerOf(id),
-        () -> parts.ender.end(id, how, "destroyed by its owner"));
+        Deed.DESTROY, providerOf(id), () -> parts.ender.end(id, how, "destroyed by its owner"));
   }
 
   /** Counts the sandboxes that are not destroyed. */

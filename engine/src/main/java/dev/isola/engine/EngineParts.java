@@ -105,8 +105,7 @@ final class EngineParts implements AutoCloseable {
         new SnapshotSuspensionStorage(snapshots, images, registry, secrets, log);
     ender = new Ender(book, registry, living, suspensions, secrets, log);
     selector = new Selector(config.policy(), registry.instances());
-    Choosing choosing =
-        new Choosing(selector, health::settled, new Fallback(clock, log), images);
+    Choosing choosing = new Choosing(selector, health::settled, new Fallback(clock, log), images);
     creator =
         new Creator(choosing, admission, registry, book, ender, living, events, secrets, clock);
     SnapshotSuspension snapshotSuspension =

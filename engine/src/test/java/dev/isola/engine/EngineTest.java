@@ -17,8 +17,8 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
-import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.Conflict;
@@ -154,10 +154,8 @@ class EngineTest {
   @Test
   void whoseTimeIsUpEndsAndWhoIsRenewedDoesNot() throws IOException {
     try (EngineHouse house = house("")) {
-      SandboxId ends =
-          house.engine.create(Order.of(brief())).entry().id();
-      SandboxId renewed =
-          house.engine.create(Order.of(brief())).entry().id();
+      SandboxId ends = house.engine.create(Order.of(brief())).entry().id();
+      SandboxId renewed = house.engine.create(Order.of(brief())).entry().id();
       SandboxId idle =
           house
               .engine
@@ -319,12 +317,7 @@ class EngineTest {
                   .sandboxes()
                   .insert(
                       SandboxEntry.intent(
-                              half,
-                              "{}",
-                              "hash",
-                              "test",
-                              Isolation.PROCESS,
-                              house.clock.instant())
+                              half, "{}", "hash", "test", Isolation.PROCESS, house.clock.instant())
                           .expiresAt(house.clock.instant().minusSeconds(1))
                           .build()));
       assertThat(house.engine.entry(half).state()).isEqualTo(SandboxState.DESTROYED);
@@ -394,7 +387,9 @@ class EngineTest {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "not today");
     try (EngineHouse house = house("", gvisor)) {
       Callable<Delivery> client =
-          () -> house.engine.create(Order.of(CreateRequest.of(spec().build(), "gvisor")).withKey("k"));
+          () ->
+              house.engine.create(
+                  Order.of(CreateRequest.of(spec().build(), "gvisor")).withKey("k"));
       assertThatThrownBy(client::call).hasMessageContaining("not today");
       gvisor.failure = null;
       Delivery made = client.call();

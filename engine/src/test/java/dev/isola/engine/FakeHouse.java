@@ -46,8 +46,7 @@ public final class FakeHouse {
 
   public static FakeHouse managed(boolean key, String... names) {
     FakeHouse house =
-        new FakeHouse(
-            new Policy(DeploymentMode.MANAGED, Isolation.CONTAINER, false, true), names);
+        new FakeHouse(new Policy(DeploymentMode.MANAGED, Isolation.CONTAINER, false, true), names);
     if (!key) {
       house.get("e2b").health = new Health.Unhealthy("has no API key", "set E2B_API_KEY");
     }

@@ -152,8 +152,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   @Override
   public ProviderProfile profile() {
-    ProviderProfile declared =
-        new ProviderProfile(isolation, known().hosting(), known().startup());
+    ProviderProfile declared = new ProviderProfile(isolation, known().hosting(), known().startup());
     return ONLY_WHEN_NAMED.contains(name) ? declared.whenNamed() : declared;
   }
 

@@ -1,6 +1,5 @@
 package dev.isola.engine;
 
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Hosting;
@@ -21,6 +20,7 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.ProviderProfile;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

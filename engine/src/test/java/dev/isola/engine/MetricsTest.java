@@ -100,8 +100,7 @@ class MetricsTest {
               "isola_execution_seconds_count{outcome=\"nonzero\",provider=\"test\"}", 1.0)
           .containsEntry(
               "isola_bytes_total{direction=\"out\",kind=\"stream\",provider=\"test\"}", 6.0)
-          .containsEntry(
-              "isola_bytes_total{direction=\"in\",kind=\"file\",provider=\"test\"}", 5.0)
+          .containsEntry("isola_bytes_total{direction=\"in\",kind=\"file\",provider=\"test\"}", 5.0)
           .containsEntry(
               "isola_file_transfer_seconds_count{direction=\"in\",outcome=\"ok\","
                   + "provider=\"test\"}",

@@ -40,8 +40,7 @@ class RestingTest {
   @TempDir Path folder;
 
   private static Delivery make(EngineHouse house, ExpiryAction what) {
-    return make(
-        house, Lifecycle.ttl(Duration.ofHours(9)).withWhenIdle(what).withIdleTimeout(IDLE));
+    return make(house, Lifecycle.ttl(Duration.ofHours(9)).withWhenIdle(what).withIdleTimeout(IDLE));
   }
 
   private static SandboxState state(EngineHouse house) {
@@ -137,8 +136,7 @@ class RestingTest {
 
   /** Whether its provider has it. */
   private static boolean there(EngineHouse house) {
-    return house.registry.get("test").inventory().stream()
-        .anyMatch(one -> one.id().equals(IDLER));
+    return house.registry.get("test").inventory().stream().anyMatch(one -> one.id().equals(IDLER));
   }
 
   @Test

@@ -49,9 +49,7 @@ class SecretEnvTest {
         Order.of(
                 CreateRequest.of(spec, "test")
                     .with(
-                        Lifecycle.DEFAULT
-                            .withWhenIdle(ExpiryAction.SNAPSHOT)
-                            .withIdleTimeout(IDLE))
+                        Lifecycle.DEFAULT.withWhenIdle(ExpiryAction.SNAPSHOT).withIdleTimeout(IDLE))
                     .withIdempotencyKey("once"))
             .withFixedId());
   }

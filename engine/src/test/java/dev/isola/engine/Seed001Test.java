@@ -19,18 +19,18 @@ import dev.isola.engine.placing.PlacementResult;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Policy;
 import dev.isola.engine.selection.Selector;
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Isolation;
-import dev.isola.spi.provider.Provider;
-import dev.isola.spi.provider.ProviderContext;
-import dev.isola.spi.provider.Prerequisite;
-import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Prerequisite;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -327,8 +327,7 @@ class Seed001Test {
   @DisplayName("MCP server defaults to gVisor")
   void mcpServerDefaultsToGvisor() {
     FakeHouse house = FakeHouse.selfHosted(ALL);
-    assertThat(house.select(MCP_SERVER).names())
-        .startsWith("gvisor", "firecracker", "bubblewrap");
+    assertThat(house.select(MCP_SERVER).names()).startsWith("gvisor", "firecracker", "bubblewrap");
     house.get("gvisor").ill("no runsc");
     assertThat(house.select(MCP_SERVER).names()).startsWith("firecracker");
   }

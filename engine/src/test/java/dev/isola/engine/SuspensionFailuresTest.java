@@ -72,7 +72,8 @@ class SuspensionFailuresTest {
   @EnumSource(
       value = ExpiryAction.class,
       names = {"PAUSE", "SNAPSHOT"})
-  void anIdleSandboxThatCannotBeAskedGoesOnAndIsSuspendedLater(ExpiryAction idle) throws IOException {
+  void anIdleSandboxThatCannotBeAskedGoesOnAndIsSuspendedLater(ExpiryAction idle)
+      throws IOException {
     try (EngineHouse house = house()) {
       make(house, idle, ExpiryAction.DESTROY);
       provider.capabilityFailure = busy();

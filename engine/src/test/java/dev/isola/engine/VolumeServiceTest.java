@@ -89,8 +89,7 @@ class VolumeServiceTest {
     assertThatThrownBy(() -> house.engine.volumes().named("", "data")).isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
         .isInstanceOf(NotFound.class);
-    assertThatThrownBy(
-            () -> house.engine.volumes().files("", "data", HelperProfile.DEFAULT))
+    assertThatThrownBy(() -> house.engine.volumes().files("", "data", HelperProfile.DEFAULT))
         .isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> create("data")).isInstanceOf(Conflict.class);
     Order order = Order.of(CreateRequest.auto(mounting("box1", "data").build()));
@@ -118,7 +117,11 @@ class VolumeServiceTest {
   void mountedVolumeIsNotRemoved() {
     create("data");
     SandboxId id =
-        house.engine.create(Order.of(CreateRequest.auto(mounting("box1", "data").build()))).entry().id();
+        house
+            .engine
+            .create(Order.of(CreateRequest.auto(mounting("box1", "data").build())))
+            .entry()
+            .id();
     assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("box1");
@@ -147,7 +150,8 @@ class VolumeServiceTest {
     assertThat(house.engine.volumes().named("", "data").state()).isEqualTo("removing");
     bubblewrap.failure = null;
     assertThatThrownBy(
-            () -> house.engine.create(Order.of(CreateRequest.auto(mounting("box1", "data").build()))))
+            () ->
+                house.engine.create(Order.of(CreateRequest.auto(mounting("box1", "data").build()))))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("being removed");
     assertThatThrownBy(() -> house.engine.volumes().files("", "data", HelperProfile.DEFAULT))

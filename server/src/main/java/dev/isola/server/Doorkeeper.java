@@ -28,9 +28,7 @@ record Doorkeeper(ApiKeys keys, Turnstile turnstile) {
     }
     Optional<ApiKey> key =
         shown.size() == 1
-            ? route
-                .dialect()
-                .key(shown.getFirst(), Optional.ofNullable(path.get("id")), keys)
+            ? route.dialect().key(shown.getFirst(), Optional.ofNullable(path.get("id")), keys)
             : Optional.empty();
     if (key.isEmpty()) {
       if (!shown.isEmpty()) {

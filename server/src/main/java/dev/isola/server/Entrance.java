@@ -143,8 +143,7 @@ final class Entrance extends Handler.Abstract {
     Optional<Gate.PreviewHost> target = gate.preview(hosts).or(() -> named(request, hosts));
     extended(one -> one.dialect(header -> Visit.values(request, header), target))
         .ifPresent(dialect -> visit.dialect = dialect);
-    Optional<String> instead =
-        target.flatMap(port -> extended(one -> one.path(port, sent)));
+    Optional<String> instead = target.flatMap(port -> extended(one -> one.path(port, sent)));
     if (instead.isEmpty() && preview(request, response, sent, target, visit, handover)) {
       return;
     }

@@ -2,7 +2,6 @@ package dev.isola.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
@@ -13,6 +12,7 @@ import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
 import dev.isola.spi.error.Fault;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -65,7 +65,9 @@ class ApiExtensionTest {
           Route.of("GET", "/sample", "sample", "Answers.")
               .needs(Scope.USE)
               .of(new SampleDialect())
-              .by(exchange -> exchange.json(200, Map.of("key", exchange.key().orElseThrow().name()))),
+              .by(
+                  exchange ->
+                      exchange.json(200, Map.of("key", exchange.key().orElseThrow().name()))),
           Route.of("GET", "/inside/{id}/{what}", "sampleInside", "Answers for a port.")
               .needs(Scope.USE)
               .of(new SampleDialect())

@@ -8,13 +8,12 @@ import dev.isola.engine.api.Settings;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
-import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.config.Sources;
+import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.engine.registry.Registry;
 import dev.isola.host.cgroup.ControlGroups;
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.api.Api;
 import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
@@ -27,11 +26,11 @@ import dev.isola.server.route.Routes;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
-import dev.isola.spi.spec.NetworkMode;
 import dev.isola.store.Ledger;
 import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
 import dev.isola.store.VolumeEntry;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -206,8 +205,7 @@ public final class ServerHouse implements AutoCloseable {
             ledger
                 .volumes()
                 .insert(
-                    new VolumeEntry(
-                        name, "", name, "test", VolumeEntry.State.AVAILABLE, now, now)))
+                    new VolumeEntry(name, "", name, "test", VolumeEntry.State.AVAILABLE, now, now)))
         .isTrue();
     return name;
   }

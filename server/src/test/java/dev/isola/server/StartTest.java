@@ -3,10 +3,10 @@ package dev.isola.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.api.Api;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.context.Serving;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

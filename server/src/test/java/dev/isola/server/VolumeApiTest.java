@@ -63,7 +63,8 @@ class VolumeApiTest {
     Client.Answer done =
         with(
             200,
-            client.post("/api/v1/sandboxes/" + sandbox + "/exec", "{\"command\":\"" + shell + "\"}"));
+            client.post(
+                "/api/v1/sandboxes/" + sandbox + "/exec", "{\"command\":\"" + shell + "\"}"));
     assertThat(done.text()).contains("\"code\":0");
   }
 

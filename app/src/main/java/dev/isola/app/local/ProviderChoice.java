@@ -8,8 +8,8 @@ import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.placing.Fallback;
 import dev.isola.engine.selection.Policy;
-import dev.isola.engine.selection.Rejection.Ground;
 import dev.isola.engine.selection.Rejection;
+import dev.isola.engine.selection.Rejection.Ground;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.selection.Selector;
 import dev.isola.spi.Isolation;
@@ -44,7 +44,8 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
     Map<String, ProviderInstance> instances = providers.instances();
     Map<String, ProviderProfile> profiles = new LinkedHashMap<>();
     instances.forEach((name, one) -> profiles.put(name, one.profile()));
-    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted) && !profiles.containsKey(wanted)) {
+    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)
+        && !profiles.containsKey(wanted)) {
       throw ProviderNames.unknown(wanted, profiles.keySet());
     }
     Selector selector = new Selector(policy, instances);
@@ -73,7 +74,10 @@ record ProviderChoice(String name, Provider provider, Standing standing) {
   /** The named provider is among those asked, unless its profile alone rules it out. */
   private static Selection select(Selector selector, CreateRequest request, List<Standing> asked) {
     boolean named = request.placement().provider() instanceof ProviderPreference.Named;
-    return named && asked.stream().noneMatch(one -> request.placement().provider().equals(ProviderPreference.of(one.name())))
+    return named
+            && asked.stream()
+                .noneMatch(
+                    one -> request.placement().provider().equals(ProviderPreference.of(one.name())))
         ? new Selection(List.of(), List.of(), true)
         : selector.select(request, asked);
   }

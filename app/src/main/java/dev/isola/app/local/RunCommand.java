@@ -28,8 +28,8 @@ import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Set;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 
 /** {@code isola run}: one command in a fresh sandbox, which is gone when the command has ended. */
 @CommandLine.Command(

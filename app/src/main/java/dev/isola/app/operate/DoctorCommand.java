@@ -1,8 +1,8 @@
 package dev.isola.app.operate;
 
 import dev.isola.app.cli.Action;
-import dev.isola.app.cli.Console.Paint;
 import dev.isola.app.cli.Console;
+import dev.isola.app.cli.Console.Paint;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;

@@ -2,8 +2,8 @@ package dev.isola.app.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture.Called;
 import dev.isola.app.CommandLineFixture;
+import dev.isola.app.CommandLineFixture.Called;
 import dev.isola.spi.provider.ProviderFactory;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,8 +2,8 @@ package dev.isola.app.operate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.CommandLineFixture.Called;
 import dev.isola.app.CommandLineFixture;
+import dev.isola.app.CommandLineFixture.Called;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.Host;
 import dev.isola.app.cli.Json;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.app.Main;
 import dev.isola.app.cli.CommandFactory;
 import dev.isola.app.cli.Host;
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.testing.fake.FakeProvider;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -142,12 +142,7 @@ class BenchTest {
   void manyAtOnceAreMadeAskedAndRemoved() {
     Called called =
         call(
-            List.of(new TestProviderFactory(), fake),
-            "bench",
-            "density",
-            "--count",
-            "3",
-            "--json");
+            List.of(new TestProviderFactory(), fake), "bench", "density", "--count", "3", "--json");
     assertThat(called.code()).isZero();
     assertThat(called.out())
         .contains("\"density\":[{\"subject\":\"test\",\"count\":3,\"answered\":3,")

@@ -40,8 +40,7 @@ final class TreeUnpacker {
     this.reader =
         new TarReader(
             in,
-            (what, about) ->
-                new UncheckedIOException(new IOException(what + ": " + text(about))));
+            (what, about) -> new UncheckedIOException(new IOException(what + ": " + text(about))));
     this.root = root;
   }
 

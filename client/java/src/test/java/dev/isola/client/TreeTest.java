@@ -145,10 +145,7 @@ class TreeTest {
 
   @Test
   void refusesToWriteThroughALinkOfTheArchive() {
-    entry("real/", '5', "", "")
-        .link("a", "real")
-        .file("a/b", "x")
-        .isRefused("not a folder");
+    entry("real/", '5', "", "").link("a", "real").file("a/b", "x").isRefused("not a folder");
   }
 
   @Test

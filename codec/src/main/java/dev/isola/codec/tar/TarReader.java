@@ -11,8 +11,8 @@ import java.util.Optional;
 
 /**
  * Reads a tar archive: ustar, pax and GNU's long names and numbers. Every length is checked before
- * anything is read, and whatever is not understood is refused. Each char of a name is one byte: what
- * is in an archive need not be text in any encoding.
+ * anything is read, and whatever is not understood is refused. Each char of a name is one byte:
+ * what is in an archive need not be text in any encoding.
  */
 public final class TarReader {
   private static final int BLOCK = 512;

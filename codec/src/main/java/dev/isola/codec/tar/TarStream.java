@@ -40,7 +40,8 @@ public final class TarStream extends InputStream {
     ByteArrayOutputStream heads = new ByteArrayOutputStream();
     for (String path : paths) {
       heads.writeBytes(
-          TarHeader.of(new TreeEntry(path, TreeEntry.Kind.REMOVED, "", 0, 0, 0, 0, 0, 0, Map.of())));
+          TarHeader.of(
+              new TreeEntry(path, TreeEntry.Kind.REMOVED, "", 0, 0, 0, 0, 0, 0, Map.of())));
     }
     return new ByteArrayInputStream(heads.toByteArray());
   }

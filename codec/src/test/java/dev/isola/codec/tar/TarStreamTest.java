@@ -163,8 +163,7 @@ class TarStreamTest {
   void aSizeThatCannotBeSkippedIsRefused() {
     byte[] head =
         TarHeader.of(
-            new TreeEntry(
-                "f", TreeEntry.Kind.FILE, "", 0, 0, 0, Long.MAX_VALUE, 0, 0, Map.of()));
+            new TreeEntry("f", TreeEntry.Kind.FILE, "", 0, 0, 0, Long.MAX_VALUE, 0, 0, Map.of()));
     TarReader reader = reader(new ByteArrayInputStream(head));
     assertThatThrownBy(reader::next).hasMessage("a size is out of range: f");
   }

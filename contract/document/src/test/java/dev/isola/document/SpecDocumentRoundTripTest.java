@@ -88,10 +88,7 @@ class SpecDocumentRoundTripTest {
           .forEach((path, content) -> spec.seedFile(path, Bytes.of(content)));
       spec.startupTimeout(duration(1));
       any.optional(() -> duration(0)).ifPresent(spec::linger);
-      return spec.limits(limits())
-          .network(network())
-          .gpus(any.between(0, 64))
-          .build();
+      return spec.limits(limits()).network(network()).gpus(any.between(0, 64)).build();
     }
 
     CreateRequest request() {
@@ -103,9 +100,7 @@ class SpecDocumentRoundTripTest {
               any.oneOf(ExpiryAction.values()),
               any.oneOf(ExpiryAction.values()),
               any.flag()),
-          Placement.DEFAULT
-              .withWorkload(any.oneOf(Workload.values()))
-              .withRequirements(require()),
+          Placement.DEFAULT.withWorkload(any.oneOf(Workload.values())).withRequirements(require()),
           any.map(4, this::word, this::text),
           Optional.empty());
     }

@@ -183,14 +183,7 @@ class SpecDocumentTest {
                 .linger(Duration.ZERO)
                 .limits(
                     new ResourceLimits(
-                        0.5,
-                        256,
-                        512,
-                        64,
-                        10,
-                        200,
-                        20,
-                        Optional.of(Duration.ofSeconds(30))))
+                        0.5, 256, 512, 64, 10, 200, 20, Optional.of(Duration.ofSeconds(30))))
                 .network(
                     new Network(
                         Optional.of(NetworkMode.BRIDGE),
@@ -230,9 +223,7 @@ class SpecDocumentTest {
 
     Requirements both =
         new Requirements(
-            Isolation.CONTAINER,
-            Set.of(),
-            Set.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.DISK));
+            Isolation.CONTAINER, Set.of(), Set.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.DISK));
     assertThat(request.placement().requirements()).isEqualTo(both);
     assertThat(request(SpecDocument.toMap(request))).isEqualTo(request);
   }
@@ -534,7 +525,8 @@ class SpecDocumentTest {
 
   @Test
   void writesDefaultsOut() {
-    Map<String, Object> document = SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build()));
+    Map<String, Object> document =
+        SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build()));
 
     assertThat(document)
         .containsEntry("apiVersion", "v2")
@@ -598,14 +590,17 @@ class SpecDocumentTest {
             Isolation.VM,
             Set.of(Watching.class, Pausing.class, Attaching.class),
             Set.of(LimitKind.TIMEOUT, LimitKind.CPU, LimitKind.DISK));
-    assertThat(SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build()).requiring(much)))
+    assertThat(
+            SpecDocument.toMap(
+                CreateRequest.auto(SandboxSpec.builder(FRESH).build()).requiring(much)))
         .containsEntry(
             "require",
             Map.of(
                 "isolation", "vm",
                 "capabilities", List.of("attaching", "pausing", "watching"),
                 "limits", List.of("cpu", "disk", "timeout")));
-    assertThat(SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build()))).doesNotContainKey("require");
+    assertThat(SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build())))
+        .doesNotContainKey("require");
   }
 
   private static CreateRequest request(Map<String, ?> document) {

@@ -125,11 +125,7 @@ class SpecDocumentV1Test {
   void everyNameOfVersion2ThatVersion1LacksIsKnownAsSuch() {
     // What toMap writes, and what version 1 does not know, must be in the table of hints.
     SandboxSpec full =
-        SandboxSpec.builder(FRESH)
-            .cwd("/x")
-            .init(Command.shell("x"))
-            .linger(Duration.ZERO)
-            .build();
+        SandboxSpec.builder(FRESH).cwd("/x").init(Command.shell("x")).linger(Duration.ZERO).build();
     CreateRequest request = CreateRequest.auto(full).withTtl(Duration.ofSeconds(1));
     for (String name : SpecDocument.toMap(request).keySet()) {
       assertThat(FULL.containsKey(name) || SpecDocument.ONLY_IN_V2.containsKey(name))

@@ -11,8 +11,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.isola.spi.error.Conflict;
-import dev.isola.spi.error.StateTransition;
 import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.StateTransition;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;

@@ -120,7 +120,10 @@ public final class Config {
       entries.add(new Entry("pool[" + i + "].size", String.valueOf(one.size()), one.origin()));
       // An environment in it may hold secrets.
       entries.add(
-          new Entry("pool[" + i + "].spec", one.request().spec().image().orElse("default"), one.origin()));
+          new Entry(
+              "pool[" + i + "].spec",
+              one.request().spec().image().orElse("default"),
+              one.origin()));
     }
     return entries;
   }

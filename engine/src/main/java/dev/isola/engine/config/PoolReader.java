@@ -75,7 +75,10 @@ final class PoolReader {
                 name ->
                     request.map(
                         wanted ->
-                            new PoolEntry(wanted.at(ProviderNames.plain(name)), count.intValue(), file.at(place)))));
+                            new PoolEntry(
+                                wanted.at(ProviderNames.plain(name)),
+                                count.intValue(),
+                                file.at(place)))));
   }
 
   private <T> Optional<T> read(String place, @Nullable Object value, Kind<T> kind) {

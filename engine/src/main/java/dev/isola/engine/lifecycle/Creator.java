@@ -103,7 +103,8 @@ public final class Creator {
   public String poolHash(CreateRequest request, String provider) {
     SandboxSpec spec = request.spec();
     return SpecText.hash(
-        request, spec.image().isEmpty() ? Optional.empty() : registry.get(provider).imageDigest(spec));
+        request,
+        spec.image().isEmpty() ? Optional.empty() : registry.get(provider).imageDigest(spec));
   }
 
   private Delivery handOut(Order order, Book.Opened opened) {

@@ -31,7 +31,8 @@ public final class Deadlines {
 
   /** Returns what the sandbox itself is told when it may live for {@code time}. */
   public static Duration given(Lifecycle lifecycle, Duration time) {
-    if (lifecycle.whenExpired() == ExpiryAction.DESTROY || time.compareTo(AT_REST.minus(GRACE)) > 0) {
+    if (lifecycle.whenExpired() == ExpiryAction.DESTROY
+        || time.compareTo(AT_REST.minus(GRACE)) > 0) {
       return time;
     }
     return time.plus(GRACE);

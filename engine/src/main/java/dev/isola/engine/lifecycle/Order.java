@@ -78,8 +78,6 @@ public record Order(
 
   /** Returns the key with what tells this order from others; the id may be a fresh one. */
   public Optional<Book.Key> boundKey() {
-    return request
-        .idempotencyKey()
-        .map(text -> new Book.Key(text, SpecText.requestHash(request)));
+    return request.idempotencyKey().map(text -> new Book.Key(text, SpecText.requestHash(request)));
   }
 }

@@ -21,7 +21,8 @@ enum SuspensionMethod {
    * @param snapshots whether snapshots can be taken of the sandbox
    * @param kinds how the sandbox can be paused
    */
-  static Optional<SuspensionMethod> of(ExpiryAction action, boolean snapshots, Set<PauseKind> kinds) {
+  static Optional<SuspensionMethod> of(
+      ExpiryAction action, boolean snapshots, Set<PauseKind> kinds) {
     Optional<SuspensionMethod> filesystem =
         kinds.contains(PauseKind.FILESYSTEM) ? Optional.of(PAUSE_FILESYSTEM) : Optional.empty();
     return switch (action) {

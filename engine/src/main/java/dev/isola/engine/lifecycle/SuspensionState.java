@@ -38,9 +38,7 @@ public final class SuspensionState {
             .idleTimeout(null)
             .suspension(
                 new Suspension(
-                    reason,
-                    entry.idleTimeout().or(() -> idleTimeout(entry)),
-                    Optional.empty()));
+                    reason, entry.idleTimeout().or(() -> idleTimeout(entry)), Optional.empty()));
     if (reason == Suspension.Reason.EXPIRED) {
       suspended.expiresAt(null);
     }

@@ -33,8 +33,7 @@ public record ConfiguredProvider(
     Map<String, ConfiguredProvider> all = new TreeMap<>();
     factories.forEach(
         (type, factory) ->
-            all.put(
-                type, of(factory, settings.getOrDefault(type, ProviderSettings.none(type)))));
+            all.put(type, of(factory, settings.getOrDefault(type, ProviderSettings.none(type)))));
     settings.forEach(
         (name, one) -> {
           ProviderFactory factory = factories.get(one.type());
@@ -47,8 +46,7 @@ public record ConfiguredProvider(
 
   private static ConfiguredProvider of(ProviderFactory factory, ProviderSettings settings) {
     return new ConfiguredProvider(
-        new ProviderInstance(
-            settings.name(), settings.type(), settings.region(), profile(factory)),
+        new ProviderInstance(settings.name(), settings.type(), settings.region(), profile(factory)),
         factory,
         settings);
   }

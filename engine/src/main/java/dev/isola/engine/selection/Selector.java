@@ -81,7 +81,8 @@ public final class Selector {
     candidates.sort(
         Comparator.comparing(
             info -> Objects.requireNonNull(ranked.get(info.name())), order(request)));
-    return new Selection(candidates, rejections, request.placement().provider() instanceof ProviderPreference.Named);
+    return new Selection(
+        candidates, rejections, request.placement().provider() instanceof ProviderPreference.Named);
   }
 
   /**
@@ -108,7 +109,8 @@ public final class Selector {
    *
    * @param profile what is known of it without asking
    */
-  public Optional<Rejection> rejection(CreateRequest request, String name, ProviderProfile profile) {
+  public Optional<Rejection> rejection(
+      CreateRequest request, String name, ProviderProfile profile) {
     Optional<Rejection> unwanted =
         switch (request.placement().provider()) {
           case ProviderPreference.Auto() -> unasked(name, profile);
@@ -123,8 +125,7 @@ public final class Selector {
   private Optional<Rejection> rejection(CreateRequest request, Standing standing) {
     return switch (request.placement().provider()) {
       case ProviderPreference.Auto() ->
-          unfit(request, standing)
-              .or(() -> unasked(standing.name(), facts(standing)));
+          unfit(request, standing).or(() -> unasked(standing.name(), facts(standing)));
       case ProviderPreference.Named(String wanted) ->
           named(wanted, request, standing.name(), facts(standing))
               .or(() -> unfit(request, standing));

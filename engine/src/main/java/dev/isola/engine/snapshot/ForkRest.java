@@ -2,10 +2,10 @@ package dev.isola.engine.snapshot;
 
 import dev.isola.snapshot.Trees;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Snapshotting.Coverage;
 import dev.isola.spi.capability.Snapshotting.Picture;
 import dev.isola.spi.capability.Snapshotting.Wanted;
-import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

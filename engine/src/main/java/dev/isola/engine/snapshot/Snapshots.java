@@ -20,9 +20,9 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Snapshotting.Coverage;
 import dev.isola.spi.capability.Snapshotting.Wanted;
-import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
@@ -183,7 +183,9 @@ public final class Snapshots {
   /** What a restored sandbox stands on: what the snapshot it came from stood on. */
   Optional<String> standsOn(SandboxEntry entry) {
     return entry.baseImage().isEmpty()
-        ? new SnapshotImages(store, measured).base(SpecText.read(entry.spec(), entry.id()).spec()).image()
+        ? new SnapshotImages(store, measured)
+            .base(SpecText.read(entry.spec(), entry.id()).spec())
+            .image()
         : entry.baseImage().filter(image -> !image.isEmpty());
   }
 

@@ -9,8 +9,8 @@ import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
-import dev.isola.spi.capability.UsageReporting.Usage;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.UsageReporting.Usage;
 import dev.isola.store.NewEvent;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
@@ -116,7 +116,8 @@ public final class UsageWatch {
   }
 
   private void judge(SandboxEntry entry, Usage usage) {
-    List<Nearly> nearly = Nearly.of(usage, SpecText.read(entry.spec(), entry.id()).spec().limits(), share);
+    List<Nearly> nearly =
+        Nearly.of(usage, SpecText.read(entry.spec(), entry.id()).spec().limits(), share);
     Set<LimitKind> before = warned.getOrDefault(entry.id(), EnumSet.noneOf(LimitKind.class));
     for (Nearly one : nearly) {
       if (!before.contains(one.resource())) {

@@ -28,8 +28,7 @@ public record EarlierVolumes(Ledger ledger, InstantSource clock, Log log) {
   private void adopt(String id, String text) {
     String name = name(text);
     Instant now = clock.instant();
-    VolumeEntry entry =
-        new VolumeEntry(id, "", name, "", VolumeEntry.State.AVAILABLE, now, now);
+    VolumeEntry entry = new VolumeEntry(id, "", name, "", VolumeEntry.State.AVAILABLE, now, now);
     boolean adopted =
         !name.isEmpty()
             && ledger.atomically(

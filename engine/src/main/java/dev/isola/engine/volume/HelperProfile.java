@@ -10,6 +10,5 @@ import java.util.Optional;
  * @param user that owns what is written; root when empty
  */
 public record HelperProfile(Optional<String> image, Optional<String> user) {
-  public static final HelperProfile DEFAULT =
-      new HelperProfile(Optional.empty(), Optional.empty());
+  public static final HelperProfile DEFAULT = new HelperProfile(Optional.empty(), Optional.empty());
 }

@@ -2,8 +2,8 @@ package dev.isola.engine.volume;
 
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
 
 /** The engine's own calls, for sandboxes through which volumes are reached. */
 public interface HelperSandboxes {

@@ -4,9 +4,9 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.lifecycle.Order;
-import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;

@@ -6,13 +6,13 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
-import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import dev.isola.store.Failpoint;
@@ -161,8 +161,7 @@ public final class VolumeService {
   }
 
   private static SandboxException missing(String name) {
-    return Fault.of(
-            ErrorCode.VOLUME_NOT_FOUND, "there is no volume " + name, "list the volumes")
+    return Fault.of(ErrorCode.VOLUME_NOT_FOUND, "there is no volume " + name, "list the volumes")
         .exception();
   }
 
@@ -269,7 +268,12 @@ public final class VolumeService {
           locked(seen.name(), () -> finished(seen.id()));
         } catch (SandboxException e) {
           log.warning(
-              "volume " + seen.name() + " is still " + word(seen.state()) + ": " + e.fault().what());
+              "volume "
+                  + seen.name()
+                  + " is still "
+                  + word(seen.state())
+                  + ": "
+                  + e.fault().what());
         }
       }
     }

@@ -84,7 +84,8 @@ final class FakeLedger implements Ledger {
                             && ((SandboxEntry) arguments[0]).state() == SandboxState.RUNNING;
                     return invoke(method, parts.sandboxes(), arguments);
                   });
-      return new Parts(watched, parts.events(), parts.idempotency(), parts.settings(), parts.volumes());
+      return new Parts(
+          watched, parts.events(), parts.idempotency(), parts.settings(), parts.volumes());
     }
 
     private static @Nullable Object invoke(Method method, Object on, @Nullable Object[] arguments)
@@ -110,7 +111,12 @@ final class FakeLedger implements Ledger {
       return real.atomically(
           parts ->
               work.apply(
-                  new Parts(parts.sandboxes(), parts.events(), forgetful, parts.settings(), parts.volumes())));
+                  new Parts(
+                      parts.sandboxes(),
+                      parts.events(),
+                      forgetful,
+                      parts.settings(),
+                      parts.volumes())));
     }
   }
 

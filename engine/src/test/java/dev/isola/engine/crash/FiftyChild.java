@@ -37,7 +37,8 @@ final class FiftyChild {
       List<Sandbox> sandboxes = new ArrayList<>();
       for (int i = 0; i < Integer.parseInt(args[2]); i++) {
         SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).build();
-        sandboxes.add(server.engine.create(Order.of(CreateRequest.of(spec, "bubblewrap"))).sandbox());
+        sandboxes.add(
+            server.engine.create(Order.of(CreateRequest.of(spec, "bubblewrap"))).sandbox());
       }
       for (int i = 0; i < sandboxes.size(); i++) {
         Execution execution =

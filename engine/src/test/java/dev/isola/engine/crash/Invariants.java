@@ -34,8 +34,11 @@ final class Invariants {
                 .ifPresent(
                     wanted ->
                         broken.add(
-                            "volume " + name + (wanted ? " was created" : " was removed")
-                                + " and is " + dump.volumes.getOrDefault(name, "not there"))));
+                            "volume "
+                                + name
+                                + (wanted ? " was created" : " was removed")
+                                + " and is "
+                                + dump.volumes.getOrDefault(name, "not there"))));
     return broken;
   }
 

@@ -34,6 +34,7 @@ final class Model {
 
   final Map<String, Known> sandboxes = new HashMap<>();
   final Map<String, String> keys = new HashMap<>();
+
   /** Whether there is to be a volume of a name; empty where a crash came before the answer. */
   final Map<String, Optional<Boolean>> volumes = new HashMap<>();
 

@@ -176,7 +176,8 @@ final class Traffic implements Runnable {
         "-",
         () -> {
           Delivery delivery =
-              engine.create(Order.of(CreateRequest.of(spec, "subprocess").withTtl(MOMENT))
+              engine.create(
+                  Order.of(CreateRequest.of(spec, "subprocess").withTtl(MOMENT))
                       .withLabels(labels(BRIEF, "")));
           tell.say("created", delivery.entry().id(), "-", BRIEF);
         });

@@ -119,8 +119,7 @@ class ExpiryPlanTest {
 
   @Test
   void everyCombinationHasItsStep() {
-    List<List<String>> rows =
-        TABLE.lines().map(line -> List.of(line.strip().split(" +"))).toList();
+    List<List<String>> rows = TABLE.lines().map(line -> List.of(line.strip().split(" +"))).toList();
     assertThat(all())
         .hasSize(7 * 4 * 2 * 2 * 4 * 4)
         .allSatisfy(
@@ -141,7 +140,12 @@ class ExpiryPlanTest {
         .allSatisfy(step -> assertThat(step.cause()).isEqualTo("its time was up"));
     SandboxEntry idle =
         new Combination(
-                SandboxState.RUNNING, "idle", false, false, ExpiryAction.STOP, ExpiryAction.SNAPSHOT)
+                SandboxState.RUNNING,
+                "idle",
+                false,
+                false,
+                ExpiryAction.STOP,
+                ExpiryAction.SNAPSHOT)
             .entry();
     assertThat(ExpiryPlan.plan(List.of(idle), NOW, Set.of()))
         .containsExactly(new ExpiryStep.Suspend(idle, Reason.IDLE, ExpiryAction.STOP))

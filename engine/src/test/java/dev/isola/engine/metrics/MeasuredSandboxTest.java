@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.lifecycle.Uses;
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -27,6 +26,7 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

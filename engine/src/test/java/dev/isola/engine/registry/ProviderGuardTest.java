@@ -41,7 +41,8 @@ class ProviderGuardTest {
   @MethodSource("notOfTheContract")
   void onlyTheExceptionOfTheContractComesOut(Throwable thrown) {
     assertThatThrownBy(
-            () -> guard.run(
+            () ->
+                guard.run(
                     "destroy",
                     LONG,
                     ErrorCode.INTERNAL,

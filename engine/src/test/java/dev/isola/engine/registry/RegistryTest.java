@@ -13,7 +13,6 @@ import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
 import dev.isola.engine.config.ProviderSettings;
 import dev.isola.engine.config.Sources;
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.ProviderUnavailable;
@@ -22,6 +21,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -158,8 +158,7 @@ class RegistryTest {
       assertThat(good.config)
           .isEqualTo(new ProviderConfig(Map.of("socket", "/run/x", "retries", "007")));
       assertThatThrownBy(() -> registry.get("test"))
-          .hasMessage(
-              "provider test is turned off by config; set providers.test.enabled: true");
+          .hasMessage("provider test is turned off by config; set providers.test.enabled: true");
     }
   }
 

@@ -87,8 +87,7 @@ class SelectionTableTest {
           for (Workload type : Workload.values()) {
             for (Isolation required : Isolation.values()) {
               for (int healthy = 0; healthy < 1 << NAMES.size(); healthy++) {
-                rows.add(
-                    new Row(new Policy(mode, floor, process, true), type, required, healthy));
+                rows.add(new Row(new Policy(mode, floor, process, true), type, required, healthy));
               }
             }
           }

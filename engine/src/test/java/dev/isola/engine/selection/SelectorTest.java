@@ -27,10 +27,7 @@ class SelectorTest {
           "bare",
           Isolation.CONTAINER,
           new SpecSupport(
-              Set.of(),
-              Set.of(NetworkMode.NONE),
-              Set.of(Volume.Type.BIND),
-              Set.of(LimitKind.CPU)),
+              Set.of(), Set.of(NetworkMode.NONE), Set.of(Volume.Type.BIND), Set.of(LimitKind.CPU)),
           Set.of(Terminals.class));
 
   private static String whyNot(CreateRequest request) {
@@ -50,7 +47,9 @@ class SelectorTest {
     assertThat(whyNot(CreateRequest.auto(SPEC.toBuilder().user("agent").build())))
         .isEqualTo("does not support running as another user");
     assertThat(
-            whyNot(CreateRequest.auto(SPEC.toBuilder().network(Network.of(NetworkMode.BRIDGE)).build())))
+            whyNot(
+                CreateRequest.auto(
+                    SPEC.toBuilder().network(Network.of(NetworkMode.BRIDGE)).build())))
         .isEqualTo("does not support network mode bridge");
     assertThat(
             whyNot(
@@ -106,10 +105,15 @@ class SelectorTest {
     Policy low = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, true);
     FakeHouse house = new FakeHouse(low, "subprocess", "worktree");
     assertThat(house.select(CreateRequest.auto(SPEC)).names()).isEmpty();
-    assertThat(house.select(CreateRequest.of(SPEC, "subprocess")).names()).containsExactly("subprocess");
-    assertThat(house.select(CreateRequest.of(SPEC, "worktree")).names()).containsExactly("worktree");
+    assertThat(house.select(CreateRequest.of(SPEC, "subprocess")).names())
+        .containsExactly("subprocess");
+    assertThat(house.select(CreateRequest.of(SPEC, "worktree")).names())
+        .containsExactly("worktree");
     Policy allowing = new Policy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
-    assertThat(new FakeHouse(allowing, "subprocess", "worktree").select(CreateRequest.auto(SPEC)).names())
+    assertThat(
+            new FakeHouse(allowing, "subprocess", "worktree")
+                .select(CreateRequest.auto(SPEC))
+                .names())
         .containsExactly("subprocess");
   }
 
@@ -148,7 +152,10 @@ class SelectorTest {
         .isEqualTo("bubblewrap");
     assertThat(house.select(CreateRequest.of(SPEC, "gvisor")).names()).containsExactly("gvisor");
     assertThat(
-            house.select(CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.KERNEL))).names())
+            house
+                .select(
+                    CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.KERNEL)))
+                .names())
         .containsExactly("gvisor");
   }
 

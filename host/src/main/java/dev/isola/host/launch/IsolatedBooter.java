@@ -137,7 +137,17 @@ public final class IsolatedBooter implements Booter {
     this.subordinates = new SubordinateIds(launcher);
     this.plans =
         new BootPlans(
-            context, isolator, images, groups, bridge, agent, layers, disks, volumes, subordinates, io);
+            context,
+            isolator,
+            images,
+            groups,
+            bridge,
+            agent,
+            layers,
+            disks,
+            volumes,
+            subordinates,
+            io);
   }
 
   @Override
@@ -149,8 +159,7 @@ public final class IsolatedBooter implements Booter {
         ApiVersion.CURRENT,
         traits.isolation(),
         capabilities(),
-        new SpecSupport(
-            features(), networks(), EnumSet.allOf(Volume.Type.class), enforced()),
+        new SpecSupport(features(), networks(), EnumSet.allOf(Volume.Type.class), enforced()),
         requirements(),
         traits.cleanup(),
         traits.startup());

@@ -3,7 +3,6 @@ package dev.isola.host.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.link.InstalledProgram;
 import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -12,7 +12,11 @@ public record ExposedPorts(Serving serving) {
 
   /** Returns the ports that a spec names, in order; none when every port may be reached. */
   public List<Integer> of(SandboxId id) {
-    return SpecText.read(serving.engine().entry(id).spec(), id).spec().network().exposePorts().stream()
+    return SpecText.read(serving.engine().entry(id).spec(), id)
+        .spec()
+        .network()
+        .exposePorts()
+        .stream()
         .sorted()
         .toList();
   }

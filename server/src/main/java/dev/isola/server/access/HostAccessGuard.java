@@ -81,7 +81,8 @@ public final class HostAccessGuard {
       return before;
     }
     try {
-      HostAccess access = HostAccess.of(SpecText.read(serving.engine().entry(id).spec(), id).spec());
+      HostAccess access =
+          HostAccess.of(SpecText.read(serving.engine().entry(id).spec(), id).spec());
       if (known.size() >= MOST_KNOWN) {
         known.clear();
       }

@@ -25,8 +25,7 @@ public final class Api {
    */
   public static Routes routes(
       Serving serving, ApiKeys keys, String standardProvider, String version) {
-    return routes(
-        serving, keys, standardProvider, version, List::of, Images.NONE, List.of());
+    return routes(serving, keys, standardProvider, version, List::of, Images.NONE, List.of());
   }
 
   /**
@@ -77,10 +76,7 @@ public final class Api {
     Stream<Route> more = extensions.stream().flatMap(one -> one.routes().stream());
     HostAccessGuard guard = new HostAccessGuard(serving);
     return new Routes(
-        Stream.concat(all.stream(), more)
-            .map(guard::around)
-            .map(FileReadGuard::around)
-            .toList(),
+        Stream.concat(all.stream(), more).map(guard::around).map(FileReadGuard::around).toList(),
         extensions);
   }
 }

@@ -61,8 +61,7 @@ record VolumeFileRoutes(Serving serving) {
                 "writeVolumeFile",
                 "Writes a file of a volume; it appears whole or not at all, parents are made.")
             .needs(Scope.USE)
-            .takes(
-                PATH, Parameter.query("mode", ModeBits.SHAPE, "permission bits, such as 0644"))
+            .takes(PATH, Parameter.query("mode", ModeBits.SHAPE, "permission bits, such as 0644"))
             .takes(new Body.Stream(BYTES))
             .answers(Answer.json(200, Shapes.FILE))
             .by(this::write),
@@ -86,7 +85,11 @@ record VolumeFileRoutes(Serving serving) {
                     .repeated())
             .answers(Answer.of(TAR, "the archive"))
             .by(this::exportTree),
-        route("PUT", "/tree", "importVolumeTree", "Unpacks a tar archive into a folder of a volume.")
+        route(
+                "PUT",
+                "/tree",
+                "importVolumeTree",
+                "Unpacks a tar archive into a folder of a volume.")
             .needs(Scope.USE)
             .takes(PATH)
             .takes(new Body.Stream(TAR))
@@ -128,15 +131,13 @@ record VolumeFileRoutes(Serving serving) {
   private void list(Exchange exchange) throws IOException {
     VolumeFiles volume = files(exchange, path(exchange));
     int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
-    try (Stream<FileInfo> found =
-        volume.files().list(volume.existing(path(exchange)), depth)) {
+    try (Stream<FileInfo> found = volume.files().list(volume.existing(path(exchange)), depth)) {
       List<Map<String, Object>> entries =
           found.limit(MOST_LISTED + 1L).map(VolumeFileRoutes::json).toList();
       boolean more = entries.size() > MOST_LISTED;
       exchange.json(
           200,
-          Map.of(
-              "entries", more ? entries.subList(0, MOST_LISTED) : entries, "truncated", more));
+          Map.of("entries", more ? entries.subList(0, MOST_LISTED) : entries, "truncated", more));
     }
   }
 
@@ -184,11 +185,7 @@ record VolumeFileRoutes(Serving serving) {
     VolumeFiles volume = files(exchange, path(exchange));
     String path = volume.existing(path(exchange));
     FileAnswer.send(
-        exchange,
-        200,
-        TAR,
-        volume.files().exportTree(path, exchange.queries("exclude")),
-        Map.of());
+        exchange, 200, TAR, volume.files().exportTree(path, exchange.queries("exclude")), Map.of());
   }
 
   private void importTree(Exchange exchange) throws IOException {
@@ -196,8 +193,7 @@ record VolumeFileRoutes(Serving serving) {
     TreeSummary done =
         volume
             .files()
-            .importTree(
-                volume.destination(path(exchange)), exchange.content(), TreeLimits.DEFAULT);
+            .importTree(volume.destination(path(exchange)), exchange.content(), TreeLimits.DEFAULT);
     exchange.json(200, Map.of("entries", done.entries(), "bytes", done.bytes()));
   }
 }

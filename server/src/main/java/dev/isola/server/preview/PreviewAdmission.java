@@ -130,9 +130,7 @@ record PreviewAdmission(
 
   /** Clients of another API show what they were given when the sandbox was made. */
   private boolean isOthers(List<Header> headers, SandboxId sandbox) {
-    return others
-        .find(name -> Header.values(headers, name), sandbox, keys.tokens())
-        .isPresent();
+    return others.find(name -> Header.values(headers, name), sandbox, keys.tokens()).isPresent();
   }
 
   /** A client without a key is not told whether a sandbox is there. */

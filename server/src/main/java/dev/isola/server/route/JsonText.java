@@ -59,8 +59,8 @@ public final class JsonText {
   }
 
   /** Reads a body and refuses it with everything that is wrong with it. */
-  public static Map<String, Object> read(InputStream in, Route.Body.Json wanted, List<Violation> problems)
-      throws IOException {
+  public static Map<String, Object> read(
+      InputStream in, Route.Body.Json wanted, List<Violation> problems) throws IOException {
     byte[] bytes = bytes(in, LARGEST);
     Object value = bytes.length == 0 && !wanted.required() ? Map.of() : parsed(bytes);
     wanted.shape().check("", value, problems);

@@ -140,7 +140,17 @@ public record Route(
     List<Parameter> all = new ArrayList<>(parameters);
     all.addAll(List.of(more));
     return new Route(
-        method, template, name, summary, scope, all, body, answers, handler, dialect, sandboxTokens);
+        method,
+        template,
+        name,
+        summary,
+        scope,
+        all,
+        body,
+        answers,
+        handler,
+        dialect,
+        sandboxTokens);
   }
 
   public Route takes(Body content) {

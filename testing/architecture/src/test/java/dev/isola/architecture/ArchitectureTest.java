@@ -87,7 +87,8 @@ class ArchitectureTest {
             .that(resideInAPackage("dev.isola.server.."))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.store.."))),
         noClasses()
-            .that(resideInAnyPackage("dev.isola.link..", "dev.isola.host..", "dev.isola.provider.."))
+            .that(
+                resideInAnyPackage("dev.isola.link..", "dev.isola.host..", "dev.isola.provider.."))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.document.request.."))),
         noClasses()
             .that(resideInAPackage("dev.isola.server.."))

@@ -58,9 +58,7 @@ public final class E2bApi implements ApiExtension {
   public Optional<ApiDialect> dialect(
       Function<String, List<String>> headers, Optional<Gate.PreviewHost> target) {
     boolean inside =
-        target
-            .filter(one -> isEnvd(one) || !headers.apply(ID_HEADER).isEmpty())
-            .isPresent();
+        target.filter(one -> isEnvd(one) || !headers.apply(ID_HEADER).isEmpty()).isPresent();
     if (inside) {
       return Optional.of(E2bDialect.ENVD);
     }

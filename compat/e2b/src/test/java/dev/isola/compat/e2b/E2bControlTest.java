@@ -125,7 +125,8 @@ class E2bControlTest {
 
   @Test
   void everyRouteOfTheirsNeedsAKeyThatAllowsIt() throws IOException {
-    List<Route> theirs = house.routes.all().stream().filter(one -> one.dialect() == E2bDialect.CONTROL).toList();
+    List<Route> theirs =
+        house.routes.all().stream().filter(one -> one.dialect() == E2bDialect.CONTROL).toList();
     assertThat(theirs).hasSizeGreaterThan(30);
     for (Route route : theirs) {
       String path = route.template().replaceAll("\\{[a-z]+}", "nothing");

@@ -20,7 +20,8 @@ class E2bHostAccessTest {
 
   @Test
   void noTokenOfASandboxOnTheHostsNetworkIsAnsweredToALesserKey() throws IOException {
-    try (ServerHouse house = E2bHouse.open(
+    try (ServerHouse house =
+        E2bHouse.open(
             folder.resolve("house"),
             new SubprocessProviderFactory(),
             serving -> Options.NONE,

@@ -2,13 +2,13 @@ package dev.isola.compat.e2b;
 
 import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.compat.e2b.model.Keep;
-import dev.isola.testing.provider.TestProviderFactory;
 import dev.isola.server.Options;
 import dev.isola.server.ServerHouse;
 import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.spec.NetworkMode;
+import dev.isola.testing.provider.TestProviderFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

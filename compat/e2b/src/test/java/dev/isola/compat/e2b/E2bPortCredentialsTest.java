@@ -70,8 +70,7 @@ class E2bPortCredentialsTest {
   @Test
   void rightTokensOpenAPrivatePortAndDoNotReachTheSandbox() throws IOException {
     assertThat(preview(Map.of()).status()).isEqualTo(401);
-    List<String> tokens =
-        List.of(made.field("envdAccessToken"), made.field("trafficAccessToken"));
+    List<String> tokens = List.of(made.field("envdAccessToken"), made.field("trafficAccessToken"));
     for (int i = 0; i < HEADERS.size(); i++) {
       Client.Answer answer =
           preview(Map.of(HEADERS.get(i), tokens.get(i), "X-API-KEY", house.use, "X-Own", "yes"));

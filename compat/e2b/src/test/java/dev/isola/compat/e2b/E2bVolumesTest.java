@@ -4,14 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.server.Client;
 import dev.isola.server.Options;
 import dev.isola.server.ServerHouse;
-import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.Health;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +31,8 @@ class E2bVolumesTest {
 
   @BeforeAll
   void open(@TempDir Path folder) {
-    house = E2bHouse.open(folder, new BubblewrapProviderFactory(), serving -> Options.NONE, Map.of());
+    house =
+        E2bHouse.open(folder, new BubblewrapProviderFactory(), serving -> Options.NONE, Map.of());
     assumeTrue(
         house.registry.get("bubblewrap").health() instanceof Health.Healthy,
         "NOT RUN: bubblewrap is not healthy here");

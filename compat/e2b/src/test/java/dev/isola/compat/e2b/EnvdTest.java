@@ -60,7 +60,8 @@ class EnvdTest {
     headers.put("E2b-Sandbox-Id", id);
     headers.put("E2b-Sandbox-Port", "49983");
     headers.put(
-        "X-Access-Token", house.keys.tokens().steady(new SandboxId(id), E2bCredentials.ENVD).reveal());
+        "X-Access-Token",
+        house.keys.tokens().steady(new SandboxId(id), E2bCredentials.ENVD).reveal());
     return headers;
   }
 
@@ -291,8 +292,7 @@ class EnvdTest {
     await()
         .until(
             () ->
-                events.addAll(
-                    call("/filesystem.Filesystem/GetWatcherEvents", ask).list("events")));
+                events.addAll(call("/filesystem.Filesystem/GetWatcherEvents", ask).list("events")));
     assertThat(events).first().isEqualTo(Map.of("name", "new", "type", "EVENT_TYPE_CREATE"));
     assertThat(call("/filesystem.Filesystem/GetWatcherEvents", ask).list("events")).isEmpty();
     assertThat(call("/filesystem.Filesystem/RemoveWatcher", ask).status()).isEqualTo(200);

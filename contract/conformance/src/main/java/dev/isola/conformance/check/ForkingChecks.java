@@ -7,14 +7,14 @@ import dev.isola.conformance.Check;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.Subject;
 import dev.isola.spi.Destroy;
-import dev.isola.spi.capability.Forking.Origin;
 import dev.isola.spi.capability.Forking;
-import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Forking.Origin;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Snapshotting.Picture;
 import dev.isola.spi.capability.Snapshotting.Wanted;
-import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Conflict;
@@ -157,8 +157,7 @@ public final class ForkingChecks {
   @Check(value = "N4", needs = Forking.class)
   public void commandsElsewhereDoNotMatter(Subject s) {
     said(s.sandbox(), "echo here > file");
-    try (Execution running =
-        s.sandbox().start(Command.shell("cd / && echo left; exec sleep 60"))) {
+    try (Execution running = s.sandbox().start(Command.shell("cd / && echo left; exec sleep 60"))) {
       Reading.of(running).until("left\n");
       Expect.equal("here\n", said(fork(s, s.sandbox()), "cat file"), "what the fork has");
       Expect.that(running.await(Duration.ofMillis(1)).isEmpty(), "the command still runs");

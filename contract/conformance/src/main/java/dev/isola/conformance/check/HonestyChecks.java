@@ -11,8 +11,8 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
@@ -91,7 +91,9 @@ public final class HonestyChecks {
           capability == Volumes.class
               ? s.provider().volumes().isPresent()
               : s.sandbox().as(capability).isPresent(),
-          "whether the sandbox (of volumes: the provider) gives " + Capability.idOf(capability) + ", as declared,");
+          "whether the sandbox (of volumes: the provider) gives "
+              + Capability.idOf(capability)
+              + ", as declared,");
       if (!s.info().capabilities().contains(capability)) {
         missing(s, Capability.idOf(capability), Requirements.capabilities(capability));
       }

@@ -23,11 +23,7 @@ public record Lifecycle(
     boolean autoResume) {
   public static final Lifecycle DEFAULT =
       new Lifecycle(
-          Optional.empty(),
-          Optional.empty(),
-          ExpiryAction.DESTROY,
-          ExpiryAction.DESTROY,
-          false);
+          Optional.empty(), Optional.empty(), ExpiryAction.DESTROY, ExpiryAction.DESTROY, false);
 
   public static Lifecycle ttl(Duration fromCreate) {
     return DEFAULT.withTtl(fromCreate);

@@ -29,8 +29,7 @@ class RequestValidationTest {
   void namesTimesThatAreNone() {
     invalid(PLAIN.withTtl(Duration.ZERO), "ttl must be more than 0 and at most 3650 days");
     invalid(PLAIN.withTtl(Duration.ofSeconds(-1)), "ttl must be more than 0 and at most 3650 days");
-    invalid(
-        PLAIN.withTtl(TEN_YEARS.plusNanos(1)), "ttl must be more than 0 and at most 3650 days");
+    invalid(PLAIN.withTtl(TEN_YEARS.plusNanos(1)), "ttl must be more than 0 and at most 3650 days");
     invalid(
         PLAIN.withIdleTimeout(Duration.ZERO),
         "idleTimeout must be more than 0 and at most 3650 days");

@@ -8,9 +8,10 @@ import java.util.Optional;
 
 /**
  * Something a sandbox can do beyond the required. A provider that declares one ({@link
- * dev.isola.spi.provider.ProviderInfo#capabilities()}) returns it from {@link dev.isola.spi.capability.Sandbox#as}, and
- * one that does not, does not: the conformance kit holds both. {@link Volumes} alone is the
- * provider's own, returned by {@link dev.isola.spi.provider.Provider#volumes()}.
+ * dev.isola.spi.provider.ProviderInfo#capabilities()}) returns it from {@link
+ * dev.isola.spi.capability.Sandbox#as}, and one that does not, does not: the conformance kit holds
+ * both. {@link Volumes} alone is the provider's own, returned by {@link
+ * dev.isola.spi.provider.Provider#volumes()}.
  */
 public sealed interface Capability
     permits Attaching,

@@ -17,8 +17,8 @@ public non-sealed interface Forking extends Capability {
     Duration held();
 
     /**
-     * Makes a sandbox, as {@link dev.isola.spi.provider.Provider#create} does. May be called by several
-     * threads at once, and when the sandbox that it came from is gone.
+     * Makes a sandbox, as {@link dev.isola.spi.provider.Provider#create} does. May be called by
+     * several threads at once, and when the sandbox that it came from is gone.
      */
     Sandbox create(SandboxSpec spec);
 

@@ -2,8 +2,8 @@ package dev.isola.spi.provider;
 
 /**
  * Makes a provider. Found by {@link java.util.ServiceLoader}: one line in {@code
- * META-INF/services/dev.isola.spi.provider.ProviderFactory} adds a backend. Must be cheap to load and to ask
- * for its name.
+ * META-INF/services/dev.isola.spi.provider.ProviderFactory} adds a backend. Must be cheap to load
+ * and to ask for its name.
  */
 public interface ProviderFactory {
   /** Returns the provider's name: lower-case letters, digits and dashes. */

@@ -85,8 +85,8 @@ public record ProviderInfo(
   }
 
   /**
-   * Returns what {@code spec} asks for and {@code requirements} demand that is not declared here, in
-   * words; empty when the provider can take it. The one place that decides it: for the selector,
+   * Returns what {@code spec} asks for and {@code requirements} demand that is not declared here,
+   * in words; empty when the provider can take it. The one place that decides it: for the selector,
    * for {@link #refuseUnsupported} and for who wants to know before.
    */
   public List<String> missing(SandboxSpec spec, Requirements requirements) {

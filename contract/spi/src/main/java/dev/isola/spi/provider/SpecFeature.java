@@ -13,8 +13,7 @@ public enum SpecFeature {
   /** Domains may be allowed and blocked. */
   DOMAINS(
       "network.allowDomains and network.blockDomains",
-      spec ->
-          !spec.network().allowDomains().isEmpty() || !spec.network().blockDomains().isEmpty()),
+      spec -> !spec.network().allowDomains().isEmpty() || !spec.network().blockDomains().isEmpty()),
   GPUS("GPUs", spec -> spec.gpus() > 0);
 
   private final String words;

@@ -55,38 +55,17 @@ public record ResourceLimits(
 
   public ResourceLimits withCpu(double cores) {
     return new ResourceLimits(
-        cores,
-        memoryMb,
-        diskMb,
-        fileDescriptors,
-        processes,
-        threads,
-        bandwidthMbps,
-        timeout);
+        cores, memoryMb, diskMb, fileDescriptors, processes, threads, bandwidthMbps, timeout);
   }
 
   public ResourceLimits withMemoryMb(long megabytes) {
     return new ResourceLimits(
-        cpu,
-        megabytes,
-        diskMb,
-        fileDescriptors,
-        processes,
-        threads,
-        bandwidthMbps,
-        timeout);
+        cpu, megabytes, diskMb, fileDescriptors, processes, threads, bandwidthMbps, timeout);
   }
 
   public ResourceLimits withDiskMb(long megabytes) {
     return new ResourceLimits(
-        cpu,
-        memoryMb,
-        megabytes,
-        fileDescriptors,
-        processes,
-        threads,
-        bandwidthMbps,
-        timeout);
+        cpu, memoryMb, megabytes, fileDescriptors, processes, threads, bandwidthMbps, timeout);
   }
 
   public ResourceLimits withFileDescriptors(int count) {

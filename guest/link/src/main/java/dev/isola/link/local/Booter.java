@@ -66,8 +66,8 @@ public interface Booter extends AutoCloseable {
   Health health();
 
   /**
-   * Refuses a spec that asks only for what is declared and still cannot be honoured, by name, before
-   * anything is made: a folder of the host that is not there, an image that is not there.
+   * Refuses a spec that asks only for what is declared and still cannot be honoured, by name,
+   * before anything is made: a folder of the host that is not there, an image that is not there.
    *
    * @throws dev.isola.spi.error.SandboxException naming what cannot be
    */

@@ -21,7 +21,9 @@ final class AgentPriorityTest extends ForkTrial {
         "NOT RUN: a sandbox has no share of the processors of its own here");
     Sandbox sandbox =
         provider.create(
-            SandboxSpec.builder(new SandboxId("priority")).deadline(Duration.ofMinutes(10)).build());
+            SandboxSpec.builder(new SandboxId("priority"))
+                .deadline(Duration.ofMinutes(10))
+                .build());
     try {
       assertThat(output(sandbox, "cut -d ' ' -f 19 /proc/1/stat")).isEqualTo("-20\n");
       assertThat(output(sandbox, "nice")).isEqualTo("0\n");

@@ -3,8 +3,8 @@ package dev.isola.provider.bubblewrap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.capability.Forking.Origin;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Forking.Origin;
 import dev.isola.spi.capability.Sandbox;
 import java.io.IOException;
 import java.nio.file.Files;

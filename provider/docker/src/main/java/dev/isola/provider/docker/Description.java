@@ -54,8 +54,7 @@ record Description(Flavour flavour, Settings settings, SpecCheck check) {
         ApiVersion.CURRENT,
         flavour.isolation(),
         capabilities(),
-        new SpecSupport(
-            check.features(), check.networks(), check.volumes(), enforced(limits)),
+        new SpecSupport(check.features(), check.networks(), check.volumes(), enforced(limits)),
         requirements,
         "the engine kills the agent, whose pid namespace everything of the sandbox is in, and"
             + " removes the container",

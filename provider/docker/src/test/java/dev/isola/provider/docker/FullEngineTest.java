@@ -44,7 +44,8 @@ class FullEngineTest {
   }
 
   private static SandboxSpec.Builder spec() {
-    return SandboxSpec.builder(SandboxId.random(new SecureRandom())).deadline(Duration.ofMinutes(5));
+    return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
+        .deadline(Duration.ofMinutes(5));
   }
 
   @Test

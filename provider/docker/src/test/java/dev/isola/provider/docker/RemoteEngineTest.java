@@ -133,7 +133,8 @@ class RemoteEngineTest {
   }
 
   private static SandboxSpec.Builder spec() {
-    return SandboxSpec.builder(SandboxId.random(new SecureRandom())).deadline(Duration.ofMinutes(5));
+    return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
+        .deadline(Duration.ofMinutes(5));
   }
 
   @Test

@@ -42,8 +42,7 @@ final class ExampleBooter implements Booter {
         ApiVersion.CURRENT,
         Isolation.PROCESS,
         capabilities(),
-        new SpecSupport(
-            Set.of(), Set.of(NetworkMode.HOST), Set.of(), Set.of(LimitKind.TIMEOUT)),
+        new SpecSupport(Set.of(), Set.of(NetworkMode.HOST), Set.of(), Set.of(LimitKind.TIMEOUT)),
         List.of(),
         "subreaper and kill loop",
         Duration.ofMillis(10));

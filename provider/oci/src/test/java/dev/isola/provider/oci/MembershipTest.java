@@ -54,7 +54,8 @@ class MembershipTest {
       leaks.before();
       Object device = Files.getAttribute(Path.of("/dev/null"), "unix:uid");
       SandboxId id = SandboxId.random(new SecureRandom());
-      Sandbox sandbox = provider.create(SandboxSpec.builder(id).deadline(Duration.ofMinutes(1)).build());
+      Sandbox sandbox =
+          provider.create(SandboxSpec.builder(id).deadline(Duration.ofMinutes(1)).build());
       sandbox.run(Command.shell("true"));
 
       String pid =

@@ -14,7 +14,8 @@ final class SpecCheck {
     for (Volume volume : spec.volumes()) {
       if (!volume.destination().startsWith(spec.workspaceMount() + "/")) {
         throw Capability.unsupported(
-            provider, "mounts outside " + spec.workspaceMount() + " (" + volume.destination() + ")");
+            provider,
+            "mounts outside " + spec.workspaceMount() + " (" + volume.destination() + ")");
       }
     }
   }

@@ -85,8 +85,7 @@ public final class SubprocessBooter implements Booter {
     ProcessUser.give(home, spec.user());
     return starter.start(
         spec.id(),
-        Boot.record(
-            spec, booting.record(), booting.folder(), context.dataFolder(), namespaces),
+        Boot.record(spec, booting.record(), booting.folder(), context.dataFolder(), namespaces),
         booting.patience());
   }
 

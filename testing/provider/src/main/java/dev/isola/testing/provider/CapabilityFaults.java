@@ -1,10 +1,10 @@
 package dev.isola.testing.provider;
 
-import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.Watching;

@@ -1,18 +1,18 @@
 package dev.isola.testing.provider;
 
 import dev.isola.spi.Destroy;
-import dev.isola.spi.provider.FirstSteps;
 import dev.isola.spi.Health;
-import dev.isola.spi.provider.Provider;
-import dev.isola.spi.provider.ProviderInfo;
-import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.Sighting;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.provider.FirstSteps;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.List;
 import java.util.Map;
@@ -132,8 +132,7 @@ final class FaultInjectingProvider implements Provider {
   private boolean hasDeepTree(SandboxId id) {
     return delegate
         .attach(id)
-        .filter(
-            found -> found.run(Command.shell(PATH_LONGER_THAN_THE_KERNEL_TAKES)).succeeded())
+        .filter(found -> found.run(Command.shell(PATH_LONGER_THAN_THE_KERNEL_TAKES)).succeeded())
         .isPresent();
   }
 

@@ -1,9 +1,9 @@
 package dev.isola.testing.provider;
 
-import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;

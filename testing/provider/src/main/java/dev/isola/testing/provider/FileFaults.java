@@ -59,8 +59,7 @@ final class FileFaults {
 
   /** Writes what comes before {@code content} fails, and lets it fail then. */
   private static FileInfo writeWhatCame(
-      FileSystem files, String path, InputStream content, WriteOptions options)
-      throws IOException {
+      FileSystem files, String path, InputStream content, WriteOptions options) throws IOException {
     EndingAtFailure ending = new EndingAtFailure(content);
     FileInfo written = files.write(path, ending, options);
     return ending.failed() ? files.write(path, content, options) : written;

@@ -1,12 +1,12 @@
 package dev.isola.testing.provider;
 
 import dev.isola.spi.Isolation;
+import dev.isola.spi.LimitKind;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.provider.SpecSupport;
-import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.PortDialing;
-import dev.isola.spi.LimitKind;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.Volume;
 import java.util.EnumSet;

@@ -2,8 +2,8 @@ package dev.isola.testing.provider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.conformance.CheckResult;
+import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.conformance.LeakWatch;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;
@@ -47,8 +47,7 @@ class EscapeControlTest {
     ProviderUnderTest underTest =
         new ProviderUnderTest(
             new TestProviderFactory(),
-            new ProviderConfig(
-                Map.of(Faults.SETTING, PlantedFault.RUNS_ON_THE_BARE_HOST.name())),
+            new ProviderConfig(Map.of(Faults.SETTING, PlantedFault.RUNS_ON_THE_BARE_HOST.name())),
             new InstanceId("fallen"),
             data);
     try (Runner runner = new Runner(underTest, LeakWatch.NONE)) {

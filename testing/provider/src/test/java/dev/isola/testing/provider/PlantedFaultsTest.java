@@ -3,8 +3,8 @@ package dev.isola.testing.provider;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.CheckCase;
-import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.conformance.CheckResult;
+import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.conformance.LeakWatch;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.Runner;

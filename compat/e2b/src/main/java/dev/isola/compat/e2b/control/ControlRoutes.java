@@ -202,7 +202,9 @@ public record ControlRoutes(
   private void network(Exchange exchange) throws IOException {
     SandboxView entry = Living.of(serving, exchange);
     Body body = new Body(exchange.body());
-    if (!wanted.reached(body, body).equals(SpecText.read(entry.spec(), entry.id()).spec().network())) {
+    if (!wanted
+        .reached(body, body)
+        .equals(SpecText.read(entry.spec(), entry.id()).spec().network())) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
               "the network of a running sandbox cannot be changed here",

@@ -45,7 +45,8 @@ public record Described(Serving serving, ApiKeys keys) {
     json.put("domain", Gate.domain(exchange.header("Host").orElse("localhost")));
     boolean host = !HostAccess.of(SpecText.read(entry.spec(), entry.id()).spec()).isNone();
     Scope needed = host ? Scope.ADMIN : Scope.USE;
-    json.put("envdAccessToken", keys.tokens().steady(entry.id(), E2bCredentials.ENVD).needing(needed));
+    json.put(
+        "envdAccessToken", keys.tokens().steady(entry.id(), E2bCredentials.ENVD).needing(needed));
     json.put(
         "trafficAccessToken",
         Marks.of(entry, Marks.TRAFFIC).isPresent()

@@ -48,7 +48,8 @@ public record PictureRoutes(
   private void create(Exchange exchange) throws IOException {
     SandboxView entry = Living.of(serving, exchange);
     SandboxId id = entry.id();
-    Map<String, String> tags = new HashMap<>(Map.of(Marks.SNAPSHOT_TEMPLATE, Marks.template(entry)));
+    Map<String, String> tags =
+        new HashMap<>(Map.of(Marks.SNAPSHOT_TEMPLATE, Marks.template(entry)));
     new Body(exchange.body()).text("name").ifPresent(name -> tags.put(Marks.SNAPSHOT_NAME, name));
     exchange.json(
         201,

@@ -66,6 +66,9 @@ record Calls(String service) {
 
   private Route row(String method, String summary) {
     String template = EnvdRoutes.PREFIX + "{id}/" + service + "/" + method;
-    return Route.of("POST", template, "envd" + method, summary).needs(Scope.USE).acceptsSandboxTokens().of(E2bDialect.CONNECT);
+    return Route.of("POST", template, "envd" + method, summary)
+        .needs(Scope.USE)
+        .acceptsSandboxTokens()
+        .of(E2bDialect.CONNECT);
   }
 }

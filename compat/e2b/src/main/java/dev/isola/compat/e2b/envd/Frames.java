@@ -34,7 +34,8 @@ final class Frames implements AutoCloseable {
 
   /** Begins a stream. The request must have been read to its end: what follows it is the next. */
   static Frames begin(Exchange exchange) throws IOException {
-    return new Frames(exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), exchange.whileWanted());
+    return new Frames(
+        exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), exchange.whileWanted());
   }
 
   /** Reads the next message; empty at the end. */

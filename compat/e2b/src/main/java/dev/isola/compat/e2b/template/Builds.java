@@ -161,8 +161,7 @@ final class Builds {
             .cwd("/")
             .network(network == NetworkMode.NONE ? Network.DEFAULT : Network.of(network));
     plan.from().image().ifPresent(spec::image);
-    return Order.of(
-            CreateRequest.of(spec.build(), ProviderNames.plain(provider)).withTtl(LONGEST))
+    return Order.of(CreateRequest.of(spec.build(), ProviderNames.plain(provider)).withTtl(LONGEST))
         .withHostAccess() // templates are built with a key of scope admin
         .withLabels(Map.of("isola.e2b.build", plan.template().id()));
   }

@@ -104,7 +104,8 @@ public final class TemplateRoutes {
   }
 
   private static Route route(String method, String template, String name, String summary) {
-    Route route = Route.of(method, template, name, summary).needs(Scope.ADMIN).of(E2bDialect.CONTROL);
+    Route route =
+        Route.of(method, template, name, summary).needs(Scope.ADMIN).of(E2bDialect.CONTROL);
     return method.equals("POST") ? route.takes(new Route.Body.Json(ANY, false)) : route;
   }
 

@@ -5,14 +5,13 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import dev.isola.compat.e2b.model.Body;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.compat.e2b.template.Template;
+import dev.isola.compat.e2b.template.Templates;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.volume.HelperProfile;
 import dev.isola.engine.volume.VolumeFiles;
 import dev.isola.server.content.FileAnswer;
-import dev.isola.server.auth.Actor;
 import dev.isola.server.context.Serving;
-import dev.isola.compat.e2b.template.Template;
-import dev.isola.compat.e2b.template.Templates;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -92,8 +91,7 @@ record ContentRoutes(Serving serving, Templates templates, VolumeTokens tokens) 
     VolumeView volume = admitted(exchange);
     String path = VolumeFiles.path(exchange.query("path").orElse(""));
     Template like = templates.any();
-    HelperProfile profile =
-        new HelperProfile(like.image(), like.image().map(image -> like.user()));
+    HelperProfile profile = new HelperProfile(like.image(), like.image().map(image -> like.user()));
     return new Place(
         serving.engine().volumes().files(VolumeRoutes.TENANT, volume.name(), profile).files(),
         path);

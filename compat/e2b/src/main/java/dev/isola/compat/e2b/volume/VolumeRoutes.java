@@ -1,7 +1,5 @@
 package dev.isola.compat.e2b.volume;
 
-import dev.isola.compat.e2b.create.Beginnings;
-import dev.isola.compat.e2b.create.Wanted;
 import dev.isola.compat.e2b.model.Body;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.template.Templates;

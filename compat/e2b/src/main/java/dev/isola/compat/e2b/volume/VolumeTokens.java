@@ -1,10 +1,10 @@
 package dev.isola.compat.e2b.volume;
 
+import dev.isola.compat.e2b.model.Body;
 import dev.isola.engine.api.Settings;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.auth.TokenHash;
-import dev.isola.compat.e2b.model.Body;
 import dev.isola.server.route.JsonText;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -71,7 +71,8 @@ final class VolumeTokens {
 
   /** A token that an early version stored as it is stays valid; its hash replaces it. */
   private List<String> hashes(String volume) {
-    Body json = settings.get(SCOPE, volume).map(text -> new Body(JsonText.object(text))).orElse(NONE);
+    Body json =
+        settings.get(SCOPE, volume).map(text -> new Body(JsonText.object(text))).orElse(NONE);
     if (json.text("token").isEmpty()) {
       return json.texts("tokens");
     }

@@ -41,8 +41,7 @@ class VolumeTokensTest {
     assertThat(tokens.isOpenedBy("v1", second)).isTrue();
     assertThat(tokens.isOpenedBy("v1", first.substring(1))).isFalse();
     assertThat(tokens.isOpenedBy("v2", first)).isFalse();
-    assertThat(ledger.settings().all(VolumeTokens.SCOPE).toString())
-        .doesNotContain(first, second);
+    assertThat(ledger.settings().all(VolumeTokens.SCOPE).toString()).doesNotContain(first, second);
   }
 
   @Test

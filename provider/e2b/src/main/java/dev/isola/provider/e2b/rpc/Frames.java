@@ -9,9 +9,7 @@ import java.io.InputStream;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
-/**
- * The messages of a stream. One that ends without saying so was cut off.
- */
+/** The messages of a stream. One that ends without saying so was cut off. */
 public final class Frames implements AutoCloseable {
   private static final int LARGEST = 8 << 20;
 
