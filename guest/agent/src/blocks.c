@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    SMALL = 64 << 10,       /* many small frames share a block of this size */
+    SMALL = 64 << 10, /* many small frames share a block of this size */
 };
 
 static void block_free(struct block *block)
@@ -64,8 +64,10 @@ bool blocks_put(struct blocks *b, const struct frame *f)
         block->start = block->length = 0;
         copy(block, f);
     }
-    if (b->last) b->last->next = block;
-    else b->first = block;
+    if (b->last)
+        b->last->next = block;
+    else
+        b->first = block;
     b->last = block;
     return true;
 }

@@ -4,9 +4,15 @@
 
 #include "frame.h"
 
-struct block { struct block *next; uint8_t *memory; size_t start, length, capacity; };
+struct block {
+    struct block *next;
+    uint8_t *memory;
+    size_t start, length, capacity;
+};
 
-struct blocks { struct block *first, *last, *spare; };
+struct blocks {
+    struct block *first, *last, *spare;
+};
 
 /* Queues the payload of `f`: a large one by taking over the reader's buffer, a small one by copying it. */
 bool blocks_put(struct blocks *b, const struct frame *f);

@@ -5,14 +5,14 @@
 #include "wire.h"
 
 struct boot {
-    struct fields fields;            /* all of it; lives as long as the agent */
+    struct fields fields; /* all of it; lives as long as the agent */
     uint8_t secret[SECRET_SIZE];
     char *sandbox, *socket, *root, *mount, *cwd, *user, *lock;
     char **environment;
-    uint64_t deadline_ms;            /* 0 for none */
+    uint64_t deadline_ms; /* 0 for none */
     bool has_linger;
     uint64_t linger_ms;
-    uint64_t namespaces;             /* 0 none, 1 if they can be had, 2 required */
+    uint64_t namespaces; /* 0 none, 1 if they can be had, 2 required */
 };
 
 /* Reads the record; a sentence in `problem` when it is no good. */

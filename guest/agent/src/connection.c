@@ -18,10 +18,10 @@
 
 enum {
     GREETERS_MAX = 8,
-    GREETING_LIMIT = 1024,          /* longest payload of a peer that has proven nothing */
+    GREETING_LIMIT = 1024, /* longest payload of a peer that has proven nothing */
     GREETING_SECONDS = 5,
-    OUTBOX_FULL = 256 << 10,        /* bulk data waits above this: better in the socket's buffer than copied here */
-    SOCKET_BUFFER = 4 << 20,        /* a whole window fits: fewer turns for both sides */
+    OUTBOX_FULL = 256 << 10, /* bulk data waits above this: better in the socket's buffer than copied here */
+    SOCKET_BUFFER = 4 << 20, /* a whole window fits: fewer turns for both sides */
     READ_PER_TURN = 1 << 20,
 };
 
@@ -31,7 +31,7 @@ static const char SERVER_WORD[] = "isola-server";
 struct peer {
     int in_fd, out_fd;
     bool proven, fixed, repeat, dead;
-    struct watch in, out;           /* `out` is used only where the two descriptors differ */
+    struct watch in, out; /* `out` is used only where the two descriptors differ */
     struct timer timer;
     struct frame_reader reader;
     struct outbox outbox;
@@ -85,13 +85,13 @@ static bool peer_send(struct peer *p, enum frame_type type, uint32_t stream, con
 
 static bool send_failed(void)
 {
-    server->dead = true;    /* noticed by connection_turn */
+    server->dead = true; /* noticed by connection_turn */
     loop_wake();
     return false;
 }
 
-bool connection_send(enum frame_type type, uint32_t stream, const void *head, size_t head_length,
-                     const void *payload, size_t length)
+bool connection_send(enum frame_type type, uint32_t stream, const void *head, size_t head_length, const void *payload,
+                     size_t length)
 {
     if (!server || server->dead) return false;
     return peer_send(server, type, stream, head, head_length, payload, length) || send_failed();
@@ -116,7 +116,7 @@ void connection_let_go(void)
     if (server && server->outbox.held) {
         server->outbox.held = false;
         if (!server->dead && !sent(server, outbox_flush(&server->outbox))) send_failed();
-        streams_wake_senders();     /* when all of it is out, the loop will not be told that there is room */
+        streams_wake_senders(); /* when all of it is out, the loop will not be told that there is room */
     }
     pthread_mutex_unlock(&stream_lock);
 }
@@ -355,8 +355,10 @@ static void peer_ready(struct peer *p, uint32_t what)
         pthread_mutex_unlock(&stream_lock);
     }
     if (what & (EPOLLIN | EPOLLHUP | EPOLLERR)) read_frames(p);
-    if (p->dead) peer_gone(p);
-    else update_watch(p);
+    if (p->dead)
+        peer_gone(p);
+    else
+        update_watch(p);
 }
 
 static void in_ready(struct watch *w, uint32_t what)
@@ -405,8 +407,10 @@ static struct peer *peer_new(int in_fd, int out_fd)
 static void greet_new(struct peer *p)
 {
     begin_greeting(p);
-    if (p->dead) peer_gone(p);
-    else update_watch(p);
+    if (p->dead)
+        peer_gone(p);
+    else
+        update_watch(p);
 }
 
 static void accept_ready(struct watch *w, uint32_t what)
@@ -418,15 +422,17 @@ static void accept_ready(struct watch *w, uint32_t what)
     struct peer *oldest = NULL;
     for (struct peer *p = greeters; p; p = p->next) {
         count++;
-        if (!p->fixed) oldest = p;      /* the list is newest first */
+        if (!p->fixed) oldest = p; /* the list is newest first */
     }
     if (count >= GREETERS_MAX && oldest) peer_gone(oldest);
     int size = SOCKET_BUFFER;
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* not root: as much as the system allows */
     struct peer *p = peer_new(fd, fd);
-    if (p) greet_new(p);
-    else close(fd);
+    if (p)
+        greet_new(p);
+    else
+        close(fd);
 }
 
 bool connection_listen(int fd)

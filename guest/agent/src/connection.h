@@ -13,9 +13,9 @@
 
 struct connection_events {
     void (*connected)(void);
-    void (*frame)(const struct frame *f);   /* every frame of the proven connection but PING and PONG */
+    void (*frame)(const struct frame *f); /* every frame of the proven connection but PING and PONG */
     void (*dropped)(void);
-    void (*room)(void);                     /* there is room to send again */
+    void (*room)(void); /* there is room to send again */
 };
 
 /* `secret` has SECRET_SIZE bytes; `sandbox` is told in WELCOME. */
@@ -34,8 +34,8 @@ void connection_farewell(const char *reason);
  * Sends a frame of the proven connection: `head` then `payload` (either may be empty). From any thread, with
  * stream_lock held. Never blocks: what does not go out at once is queued. False when nobody is connected.
  */
-bool connection_send(enum frame_type type, uint32_t stream, const void *head, size_t head_length,
-                     const void *payload, size_t length);
+bool connection_send(enum frame_type type, uint32_t stream, const void *head, size_t head_length, const void *payload,
+                     size_t length);
 /* The same with `length` bytes that are waiting in a pipe. */
 bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_t length);
 /* Between the two, frames wait for each other and then go out in one write. Main thread, stream_lock not held. */

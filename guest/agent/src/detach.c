@@ -19,7 +19,11 @@
 
 /* What the forked processes tell the launcher. */
 enum word { WORD_PID = 'P', WORD_READY = 'R', WORD_NO_NAMESPACES = 'N', WORD_FAILED = 'F' };
-struct message { enum word word; pid_t pid; char text[400]; };
+struct message {
+    enum word word;
+    pid_t pid;
+    char text[400];
+};
 
 enum { KEPT_MAX = 16 };
 
@@ -48,8 +52,10 @@ void detach_failed(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (report_fd >= 0) tell(WORD_FAILED, 0, text);
-    else fprintf(stderr, "isola-agent: %s\n", text);
+    if (report_fd >= 0)
+        tell(WORD_FAILED, 0, text);
+    else
+        fprintf(stderr, "isola-agent: %s\n", text);
     _exit(1);
 }
 
@@ -97,8 +103,10 @@ static bool make_mount_point(const char *source, const char *destination)
         ok = mkdirat(place.folder, place.leaf, 0755) == 0 || errno == EEXIST;
     } else {
         int fd = openat(place.folder, place.leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-        if (fd >= 0) close(fd);
-        else ok = errno == EEXIST;
+        if (fd >= 0)
+            close(fd);
+        else
+            ok = errno == EEXIST;
     }
     int error = errno;
     place_close(&place);

@@ -22,17 +22,38 @@ enum { BLOCKING_COUNT = sizeof blocking / sizeof *blocking };
 static void request(struct stream *s, unsigned operation, struct fields fields)
 {
     switch (operation) {
-    case OP_EXEC: execution_start(s, fields); return;
-    case OP_ATTACH: execution_attach(s, fields); return;
-    case OP_EXEC_LIST: execution_list(s, fields); return;
-    case OP_SIGNAL: execution_signal(s, fields); return;
-    case OP_RESIZE: execution_resize(s, fields); return;
-    case OP_DIAL: relay_dial(s, fields); return;
-    case OP_RELAY: relay_listen(s, fields); return;
-    case OP_DEADLINE: lifetime_renew(s, fields); return;
-    case OP_SHUTDOWN: lifetime_shutdown(s); return;
-    case OP_KILL_ALL: lifetime_kill_all(s); return;
-    default: break;
+    case OP_EXEC:
+        execution_start(s, fields);
+        return;
+    case OP_ATTACH:
+        execution_attach(s, fields);
+        return;
+    case OP_EXEC_LIST:
+        execution_list(s, fields);
+        return;
+    case OP_SIGNAL:
+        execution_signal(s, fields);
+        return;
+    case OP_RESIZE:
+        execution_resize(s, fields);
+        return;
+    case OP_DIAL:
+        relay_dial(s, fields);
+        return;
+    case OP_RELAY:
+        relay_listen(s, fields);
+        return;
+    case OP_DEADLINE:
+        lifetime_renew(s, fields);
+        return;
+    case OP_SHUTDOWN:
+        lifetime_shutdown(s);
+        return;
+    case OP_KILL_ALL:
+        lifetime_kill_all(s);
+        return;
+    default:
+        break;
     }
     if (operation < BLOCKING_COUNT && blocking[operation]) {
         worker_run(blocking[operation], s, (enum operation)operation, fields);
@@ -49,8 +70,10 @@ void dispatch_frame(const struct frame *f)
         struct fields fields = {f->payload + 1, f->length ? f->length - 1 : 0};
         ok = f->length >= 1 && f->stream >= 1 && f->stream < 0x80000000u && fields_valid(fields);
         struct stream *s = ok ? stream_open(f->stream, fields_u64(fields, T_CREDIT, 0)) : NULL;
-        if (s) request(s, f->payload[0], fields);
-        else ok = false;
+        if (s)
+            request(s, f->payload[0], fields);
+        else
+            ok = false;
     } else {
         ok = f->stream != 0 && streams_take(f);
     }

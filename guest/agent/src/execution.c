@@ -18,18 +18,18 @@
 
 enum {
     RUNNING_MAX = 4096,
-    ENDED_MAX = 64,                  /* how many that ended stay, */
-    ENDED_LATELY_MS = 30000,         /* beside all that ended so lately, */
-    ENDED_MOST = 256,                /* but never more than this */
-    ENDED_JOURNAL = 16 << 20,        /* what all of them keep of their output */
+    ENDED_MAX = 64,           /* how many that ended stay, */
+    ENDED_LATELY_MS = 30000,  /* beside all that ended so lately, */
+    ENDED_MOST = 256,         /* but never more than this */
+    ENDED_JOURNAL = 16 << 20, /* what all of them keep of their output */
     JOURNAL_DEFAULT = 1 << 20,
     JOURNAL_MAX = 16 << 20,
     JOURNAL_MIN = 16 << 10,
-    DRAIN_IDLE_MS = 100,             /* how long to wait for output when something else holds the pipe */
+    DRAIN_IDLE_MS = 100, /* how long to wait for output when something else holds the pipe */
     DRAIN_MOST_MS = 2000,
-    OBEY_MS = 3000,                  /* how long a supervisor may take to end everything */
-    START_MS = 250,                  /* how long a supervisor may take to say that the command has started */
-    PIPE_MOST = 1 << 20,             /* what a pipe can hold that was written before the leader ended */
+    OBEY_MS = 3000,      /* how long a supervisor may take to end everything */
+    START_MS = 250,      /* how long a supervisor may take to say that the command has started */
+    PIPE_MOST = 1 << 20, /* what a pipe can hold that was written before the leader ended */
 };
 
 #define MS 1000000ull
@@ -152,17 +152,19 @@ void build_exit(const struct execution *e, struct builder *b)
     int status = e->end.status;
     bool signaled = WIFSIGNALED(status);
     bool killed = ended_by(status, SIGKILL);
-    enum exit_kind kind = e->timed_out                      ? EXIT_TIMED_OUT
-                          : killed && e->limits_met.memory  ? EXIT_OUT_OF_MEMORY
-                          : signaled                        ? EXIT_SIGNALED
-                                                            : EXIT_EXITED;
+    enum exit_kind kind = e->timed_out                     ? EXIT_TIMED_OUT
+                          : killed && e->limits_met.memory ? EXIT_OUT_OF_MEMORY
+                          : signaled                       ? EXIT_SIGNALED
+                                                           : EXIT_EXITED;
     build_u64(b, T_EXIT_KIND, kind);
     if (e->limits_met.memory) build_text(b, T_LIMIT, "memory");
     if (e->limits_met.processes) build_text(b, T_LIMIT, "processes");
     if (e->limits_met.threads) build_text(b, T_LIMIT, "threads");
     if (e->limits_met.disk) build_text(b, T_LIMIT, "disk");
-    if (signaled) build_u64(b, T_SIGNAL, (uint64_t)WTERMSIG(status));
-    else build_u64(b, T_EXIT_CODE, (uint64_t)WEXITSTATUS(status));
+    if (signaled)
+        build_u64(b, T_SIGNAL, (uint64_t)WTERMSIG(status));
+    else
+        build_u64(b, T_EXIT_CODE, (uint64_t)WEXITSTATUS(status));
     build_u64(b, T_DURATION_NS, e->ended_ns - e->started_ns);
     build_u64(b, T_CPU_NS, e->end.cpu_ns);
     build_u64(b, T_MEMORY_PEAK, e->end.memory_peak);
@@ -195,7 +197,7 @@ static void finish(struct execution *e)
     timer_clear(&e->timeout);
     timer_clear(&e->drain);
     close_input(e);
-    if (e->terminal_fd >= 0) {       /* whoever is left on the terminal gets a hang-up */
+    if (e->terminal_fd >= 0) { /* whoever is left on the terminal gets a hang-up */
         e->terminal_fd = e->input.fd = -1;
         close_watch(&e->outputs[0].watch);
     }
@@ -221,8 +223,10 @@ void consider_end(struct execution *e)
     } else if (dry) {
         uint64_t quiet_from = e->last_output_ns > e->ended_ns ? e->last_output_ns : e->ended_ns;
         uint64_t until = quiet_from + DRAIN_IDLE_MS * MS;
-        if (now >= until || now >= latest) finish(e);
-        else timer_set(&e->drain, until < latest ? until : latest);
+        if (now >= until || now >= latest)
+            finish(e);
+        else
+            timer_set(&e->drain, until < latest ? until : latest);
     } else if (now >= latest && e->journal.end - e->end_mark > 2 * PIPE_MOST) {
         finish(e);
     }
@@ -373,13 +377,17 @@ static void control_ready(struct watch *w, uint32_t what)
             started(e, &r);
             watch_outputs(e);
             break;
-        case REPORT_FAILED: failed(e, &r); return;
+        case REPORT_FAILED:
+            failed(e, &r);
+            return;
         case REPORT_ENDED:
             ended(e, &r);
             if (!r.is_free) break;
             free_supervisor(e);
             return;
-        case REPORT_FREE: free_supervisor(e); return;
+        case REPORT_FREE:
+            free_supervisor(e);
+            return;
         }
     }
     close_watch(&e->control);

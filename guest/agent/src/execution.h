@@ -9,9 +9,9 @@
 
 /* From the boot record; set once. */
 struct execution_defaults {
-    char **environment;              /* K=V, NULL-terminated */
-    struct fields boot;              /* RLIMIT fields that every command starts from */
-    struct rlimit descriptors;       /* what the agent itself was given before it took more */
+    char **environment;        /* K=V, NULL-terminated */
+    struct fields boot;        /* RLIMIT fields that every command starts from */
+    struct rlimit descriptors; /* what the agent itself was given before it took more */
 };
 void executions_setup(const struct execution_defaults *defaults);
 

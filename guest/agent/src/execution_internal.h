@@ -15,7 +15,7 @@ struct output {
     struct watch watch;
     struct execution *execution;
     uint8_t channel;
-    bool grown, dry;                 /* dry: the last read found nothing */
+    bool grown, dry; /* dry: the last read found nothing */
 };
 
 struct attachment {
@@ -31,22 +31,22 @@ struct execution {
     pid_t pid, supervisor;
     struct watch control, input;
     struct output outputs[2];
-    int terminal_fd;                 /* the terminal's master, also outputs[0]; -1 without one */
-    struct ring typed;               /* input not yet taken by the command */
-    struct stream *typed_credit;     /* whose DATA is in `typed` */
+    int terminal_fd;             /* the terminal's master, also outputs[0]; -1 without one */
+    struct ring typed;           /* input not yet taken by the command */
+    struct stream *typed_credit; /* whose DATA is in `typed` */
     size_t typed_ungranted;
     bool input_eof;
     struct journal journal;
     struct attachment *attachments;
-    uint64_t bytes[3];               /* by channel - 1 */
-    uint64_t end_mark;               /* where the output was when the leader ended */
+    uint64_t bytes[3]; /* by channel - 1 */
+    uint64_t end_mark; /* where the output was when the leader ended */
     bool started, leader_ended, finished, timed_out, to_die;
     struct report end;
     struct limit_counts limits_before, limits_met;
     uint64_t started_ns, started_unix_ns, ended_ns, last_output_ns, timeout_ms;
     struct timer timeout, drain;
     uint16_t columns, rows;
-    struct builder description;      /* ARG, CWD, USER, TAG as listed */
+    struct builder description; /* ARG, CWD, USER, TAG as listed */
     struct execution *next;
 };
 

@@ -82,7 +82,7 @@ static bool read_output(struct execution *e, struct output *o)
     }
     if (discard) return true;
     if (!o->grown && (size_t)n >= 32768) {
-        o->grown = true;    /* it writes much: a larger pipe saves turns */
+        o->grown = true; /* it writes much: a larger pipe saves turns */
         fcntl(o->watch.fd, F_SETPIPE_SZ, 256 << 10);
     }
     journal_filled(&e->journal, (size_t)n, time);
@@ -94,8 +94,7 @@ static bool read_output(struct execution *e, struct output *o)
 static void send_all(struct execution *e)
 {
     for (struct attachment *a = e->attachments; a; a = a->next)
-        while (send_output(a)) {
-        }
+        while (send_output(a)) {}
 }
 
 /* Moves output from the pipes to the journal and on to the readers, as far as it goes without waiting. */
@@ -150,7 +149,7 @@ void write_input(struct execution *e)
         ssize_t n = write(e->input.fd, ring_head(&e->typed), e->typed.length);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno == EAGAIN) break;
-        size_t gone = n < 0 ? e->typed.length : (size_t)n;  /* nobody reads any more: throw it away */
+        size_t gone = n < 0 ? e->typed.length : (size_t)n; /* nobody reads any more: throw it away */
         ring_drop(&e->typed, gone);
         e->typed_ungranted += gone;
         if (n < 0) {
@@ -178,8 +177,10 @@ void write_input(struct execution *e)
 void input_ready(struct watch *w, uint32_t what)
 {
     struct execution *e = (struct execution *)((char *)w - offsetof(struct execution, input));
-    if (what & EPOLLERR) close_input(e); /* the command closed its standard input */
-    else write_input(e);
+    if (what & EPOLLERR)
+        close_input(e); /* the command closed its standard input */
+    else
+        write_input(e);
 }
 
 void terminal_ready(struct watch *w, uint32_t what)
@@ -283,8 +284,8 @@ static void attachment_dropped(void *context)
     let_go(e);
 }
 
-static const struct stream_owner attachment_owner = {
-    attachment_data, attachment_eof, attachment_credit, attachment_cancel, attachment_dropped};
+static const struct stream_owner attachment_owner = {attachment_data, attachment_eof, attachment_credit,
+                                                     attachment_cancel, attachment_dropped};
 
 struct attachment *attach(struct execution *e, struct stream *s, uint64_t offset, bool lossy)
 {

@@ -148,8 +148,10 @@ static bool user_of(struct prepared *p, struct stream *s, struct fields request)
     bool ok = true;
     if (name) {
         ok = user_find(name, &p->user);
-        if (!ok) stream_error(s, E_NO_SUCH_USER, 0, "no such user: %s", name);
-        else if (is_root()) p->launch.user = &p->user;
+        if (!ok)
+            stream_error(s, E_NO_SUCH_USER, 0, "no such user: %s", name);
+        else if (is_root())
+            p->launch.user = &p->user;
         else if (p->user.uid != geteuid()) {
             stream_error(s, E_DENIED, EPERM, "cannot run as %s: the agent is not root", name);
             ok = false;
@@ -188,7 +190,7 @@ void launch_limits(struct launch *l, const struct execution_defaults *defaults)
     l->limits[0].resource = RLIMIT_NOFILE;
     l->limits[0].limit = defaults->descriptors;
     l->limit_count = 1;
-    if (disk_limit()) {                 /* what one file may have, to the byte; the rest is watched */
+    if (disk_limit()) { /* what one file may have, to the byte; the rest is watched */
         l->limits[1].resource = RLIMIT_FSIZE;
         l->limits[1].limit = (struct rlimit){disk_limit(), disk_limit()};
         l->limit_count = 2;
@@ -350,9 +352,15 @@ void launch_error(struct stream *s, const struct builder *description, enum stag
             stream_error(s, E_IO, error_number, "cannot run %s: %s", program, reason);
         break;
     case STAGE_CWD:
-        stream_error(s, error_number == ENOENT ? E_NOT_FOUND : error_number == ENOTDIR ? E_NOT_A_FOLDER : E_DENIED,
+        stream_error(s,
+                     error_number == ENOENT    ? E_NOT_FOUND
+                     : error_number == ENOTDIR ? E_NOT_A_FOLDER
+                                               : E_DENIED,
                      error_number, "cannot enter the working folder %s: %s",
-                     folder ? folder : file_view.cwd ? file_view.cwd : "/", reason);
+                     folder          ? folder
+                     : file_view.cwd ? file_view.cwd
+                                     : "/",
+                     reason);
         break;
     case STAGE_USER:
         stream_error(s, E_DENIED, error_number, "cannot become the user: %s", reason);

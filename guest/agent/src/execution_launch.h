@@ -7,7 +7,7 @@
 
 struct prepared {
     struct launch launch;
-    int our_input, our_output, our_error;   /* the agent's ends; -1 where there is none */
+    int our_input, our_output, our_error; /* the agent's ends; -1 where there is none */
     bool terminal;
     uint16_t columns, rows;
     struct user user;

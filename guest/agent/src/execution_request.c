@@ -36,8 +36,10 @@ void execution_attach(struct stream *s, struct fields request)
     struct execution *e = find_execution(fields_u64(request, T_EXECUTION, 0));
     uint64_t offset = fields_u64(request, T_OFFSET, 0);
     if (!e || offset > e->journal.end) {
-        if (e) stream_error(s, E_INVALID, 0, "the output ends at %llu", (unsigned long long)e->journal.end);
-        else stream_error(s, E_NO_SUCH_EXECUTION, 0, "no such execution");
+        if (e)
+            stream_error(s, E_INVALID, 0, "the output ends at %llu", (unsigned long long)e->journal.end);
+        else
+            stream_error(s, E_NO_SUCH_EXECUTION, 0, "no such execution");
         stream_release(s);
         return;
     }
@@ -55,7 +57,10 @@ void execution_attach(struct stream *s, struct fields request)
 }
 
 /* A listing in progress: it goes on whenever there is credit. */
-struct listing { struct stream *stream; uint64_t after; };
+struct listing {
+    struct stream *stream;
+    uint64_t after;
+};
 
 static void listing_go_on(void *context)
 {
@@ -100,8 +105,8 @@ static void listing_dropped(void *context)
 
 void execution_list(struct stream *s, struct fields request)
 {
-    static const struct stream_owner owner = {
-        listing_ignore_data, listing_ignore, listing_go_on, listing_cancel, listing_dropped};
+    static const struct stream_owner owner = {listing_ignore_data, listing_ignore, listing_go_on, listing_cancel,
+                                              listing_dropped};
     (void)request;
     struct listing *l = calloc(1, sizeof *l);
     if (!l) {
@@ -138,8 +143,8 @@ void execution_resize(struct stream *s, struct fields request)
     if (!e) {
         stream_error(s, E_NO_SUCH_EXECUTION, 0, "no such execution");
     } else if (!e->columns || columns < 1 || columns > 65535 || rows < 1 || rows > 65535) {
-        stream_error(s, E_INVALID, 0, e->columns ? "a terminal has 1 to 65535 columns and rows"
-                                                 : "the execution has no terminal");
+        stream_error(s, E_INVALID, 0,
+                     e->columns ? "a terminal has 1 to 65535 columns and rows" : "the execution has no terminal");
     } else {
         struct winsize size = {.ws_col = (uint16_t)columns, .ws_row = (uint16_t)rows};
         if (e->terminal_fd >= 0) ioctl(e->terminal_fd, TIOCSWINSZ, &size);

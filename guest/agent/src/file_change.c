@@ -25,8 +25,7 @@ static void answer(struct stream *s, bool done, const char *path)
 static bool is_folder(const char *path)
 {
     int fd = path_open(path, O_PATH | O_DIRECTORY);
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
     return fd >= 0;
 }
 
@@ -35,8 +34,7 @@ static void mkdir_path(struct stream *s, struct fields f, const char *path)
     bool parents = fields_u64(f, T_FLAGS, 0) & MKDIR_PARENTS;
     mode_t mode;
     struct place p;
-    if (!mode_field(s, f, 0755, &mode))
-        return;
+    if (!mode_field(s, f, 0755, &mode)) return;
     if (parents && is_folder(path)) {
         stream_end(s, NULL);
         return;
@@ -103,10 +101,8 @@ static bool chmod_opened(int fd, mode_t mode)
 {
     char name[40];
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    if (chmod(name, mode) == 0)
-        return true;
-    if (errno != ENOENT && errno != ENOTDIR)
-        return false;
+    if (chmod(name, mode) == 0) return true;
+    if (errno != ENOENT && errno != ENOTDIR) return false;
     enum { CALL_FCHMODAT2 = 452 };
     return syscall(CALL_FCHMODAT2, fd, "", mode, AT_EMPTY_PATH) == 0;
 }
@@ -118,12 +114,10 @@ static void chmod_path(struct stream *s, struct fields f, const char *path)
         stream_error(s, E_INVALID, 0, "MODE is missing");
         return;
     }
-    if (!mode_field(s, f, 0, &mode))
-        return;
+    if (!mode_field(s, f, 0, &mode)) return;
     int fd = path_open(path, O_PATH);
     answer(s, fd >= 0 && chmod_opened(fd, mode), path);
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
 }
 
 void operate_chmod(const struct request *r)
@@ -137,28 +131,22 @@ static bool owner_parse(const char *text, uid_t *uid, gid_t *gid)
     struct user u;
     char group_only[80];
     if (text[0] == ':') {
-        if (snprintf(group_only, sizeof group_only, "0%s", text) >= (int) sizeof group_only)
-            return false;
-        if (!user_find(group_only, &u))
-            return false;
+        if (snprintf(group_only, sizeof group_only, "0%s", text) >= (int)sizeof group_only) return false;
+        if (!user_find(group_only, &u)) return false;
         *gid = u.gid;
         return true;
     }
-    if (!user_find(text, &u))
-        return false;
+    if (!user_find(text, &u)) return false;
     *uid = u.uid;
-    if (strchr(text, ':'))
-        *gid = u.gid;
+    if (strchr(text, ':')) *gid = u.gid;
     return true;
 }
 
 /* gVisor does that only by the name. */
 static bool chown_opened(int fd, uid_t uid, gid_t gid)
 {
-    if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0)
-        return true;
-    if (errno != EBADF)
-        return false;
+    if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) == 0) return true;
+    if (errno != EBADF) return false;
     char name[40];
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     return chown(name, uid, gid) == 0;
@@ -168,19 +156,18 @@ static void chown_path(struct stream *s, struct fields f, const char *path)
 {
     uint64_t none = UINT32_MAX, u = fields_u64(f, T_UID, none), g = fields_u64(f, T_GID, none);
     char *owner = fields_text(f, T_OWNER);
-    uid_t uid = (uid_t) u;
-    gid_t gid = (gid_t) g;
+    uid_t uid = (uid_t)u;
+    gid_t gid = (gid_t)g;
     if (u > UINT32_MAX || g > UINT32_MAX) {
         stream_error(s, E_INVALID, 0, "UID or GID is out of range");
     } else if (owner && !owner_parse(owner, &uid, &gid)) {
         stream_error(s, E_NO_SUCH_USER, 0, "no such user or group: %s", owner);
-    } else if (uid == (uid_t) -1 && gid == (gid_t) -1) {
+    } else if (uid == (uid_t)-1 && gid == (gid_t)-1) {
         stream_error(s, E_INVALID, 0, "one of UID, GID and OWNER is needed");
     } else {
         int fd = path_open(path, O_PATH);
         answer(s, fd >= 0 && chown_opened(fd, uid, gid), path);
-        if (fd >= 0)
-            close(fd);
+        if (fd >= 0) close(fd);
     }
     free(owner);
 }

@@ -3,46 +3,49 @@
 #include <errno.h>
 #include <string.h>
 
-struct meaning { int number; enum error_code code; const char *words; };
+struct meaning {
+    int number;
+    enum error_code code;
+    const char *words;
+};
 
 static const struct meaning meanings[] = {
-    { ENOENT, E_NOT_FOUND, "no such file" },
-    { EEXIST, E_EXISTS, "it exists already" },
-    { ENOTDIR, E_NOT_A_FOLDER, "not a folder" },
-    { EISDIR, E_IS_A_FOLDER, "it is a folder" },
-    { ENOTEMPTY, E_NOT_EMPTY, "the folder is not empty" },
-    { EACCES, E_DENIED, "permission denied" },
-    { EPERM, E_DENIED, "the operation is not permitted" },
-    { EXDEV, E_OUTSIDE, "the path leads out of the workspace" },
-    { ENXIO, E_NOT_A_FILE, "not a regular file" },
-    { ENODEV, E_NOT_A_FILE, "not a regular file" },
-    { ENOSPC, E_NO_SPACE, "no space left on the device" },
-    { EDQUOT, E_NO_SPACE, "the disk quota is used up" },
-    { EOVERFLOW, E_LIMIT, "the tree is deeper than 256 folders" },
-    { EFBIG, E_LIMIT, "the file would be larger than the file system or a limit allows" },
-    { EMFILE, E_LIMIT, "the agent has too many files open" },
-    { ENFILE, E_LIMIT, "the system has too many files open" },
-    { ENOMEM, E_LIMIT, "the agent is out of memory" },
-    { EMLINK, E_LIMIT, "the file has too many links" },
-    { E2BIG, E_LIMIT, "the value is too large" },
-    { ENOTSUP, E_UNSUPPORTED, "the file system cannot do that" },
-    { ENOSYS, E_UNSUPPORTED, "the kernel cannot do that" },
-    { ELOOP, E_TOO_MANY_LINKS, "too many symbolic links" },
-    { EROFS, E_READ_ONLY, "the file system is read-only" },
-    { EINVAL, E_INVALID, "the path makes no sense for this operation" },
-    { ENAMETOOLONG, E_INVALID, "the name is too long" },
-    { EILSEQ, E_INVALID, "the file system does not take this name" },
-    { EBUSY, E_IO, "it is in use" },
-    { ETXTBSY, E_IO, "it is a running program" },
-    { EIO, E_IO, "input or output failed" },
-    { EAGAIN, E_IO, "it kept changing while it was looked up" },
+    {ENOENT, E_NOT_FOUND, "no such file"},
+    {EEXIST, E_EXISTS, "it exists already"},
+    {ENOTDIR, E_NOT_A_FOLDER, "not a folder"},
+    {EISDIR, E_IS_A_FOLDER, "it is a folder"},
+    {ENOTEMPTY, E_NOT_EMPTY, "the folder is not empty"},
+    {EACCES, E_DENIED, "permission denied"},
+    {EPERM, E_DENIED, "the operation is not permitted"},
+    {EXDEV, E_OUTSIDE, "the path leads out of the workspace"},
+    {ENXIO, E_NOT_A_FILE, "not a regular file"},
+    {ENODEV, E_NOT_A_FILE, "not a regular file"},
+    {ENOSPC, E_NO_SPACE, "no space left on the device"},
+    {EDQUOT, E_NO_SPACE, "the disk quota is used up"},
+    {EOVERFLOW, E_LIMIT, "the tree is deeper than 256 folders"},
+    {EFBIG, E_LIMIT, "the file would be larger than the file system or a limit allows"},
+    {EMFILE, E_LIMIT, "the agent has too many files open"},
+    {ENFILE, E_LIMIT, "the system has too many files open"},
+    {ENOMEM, E_LIMIT, "the agent is out of memory"},
+    {EMLINK, E_LIMIT, "the file has too many links"},
+    {E2BIG, E_LIMIT, "the value is too large"},
+    {ENOTSUP, E_UNSUPPORTED, "the file system cannot do that"},
+    {ENOSYS, E_UNSUPPORTED, "the kernel cannot do that"},
+    {ELOOP, E_TOO_MANY_LINKS, "too many symbolic links"},
+    {EROFS, E_READ_ONLY, "the file system is read-only"},
+    {EINVAL, E_INVALID, "the path makes no sense for this operation"},
+    {ENAMETOOLONG, E_INVALID, "the name is too long"},
+    {EILSEQ, E_INVALID, "the file system does not take this name"},
+    {EBUSY, E_IO, "it is in use"},
+    {ETXTBSY, E_IO, "it is a running program"},
+    {EIO, E_IO, "input or output failed"},
+    {EAGAIN, E_IO, "it kept changing while it was looked up"},
 };
 
 static const struct meaning *meaning_of(int number)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
-        if (meanings[i].number == number)
-            return &meanings[i];
+        if (meanings[i].number == number) return &meanings[i];
     return NULL;
 }
 

@@ -12,7 +12,7 @@
 
 static void glob_tree(struct stream *s, const struct glob *g, const char *path)
 {
-    uint64_t positions[TREE_DEPTH_MAX + 1];      /* by depth: where the folder at that depth stands in the pattern */
+    uint64_t positions[TREE_DEPTH_MAX + 1]; /* by depth: where the folder at that depth stands in the pattern */
     struct tree t;
     int top = path_open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
     if (top < 0 || !tree_start(&t, top, true)) {
@@ -20,29 +20,23 @@ static void glob_tree(struct stream *s, const struct glob *g, const char *path)
         return;
     }
     positions[1] = glob_begin(g);
-    struct items items = { .s = s, .base = path };
+    struct items items = {.s = s, .base = path};
     enum tree_step step;
     uint64_t seen = 0;
     while (items_going(&items) && (step = tree_next(&t)) != TREE_END) {
         /* A pattern that matches nothing sends nothing, so nothing else would notice a cancel. */
-        if ((++seen & 1023) == 0 && stream_over(s))
-            items.over = true;
-        if (step != TREE_ENTRY)
-            continue;
+        if ((++seen & 1023) == 0 && stream_over(s)) items.over = true;
+        if (step != TREE_ENTRY) continue;
         uint64_t now = glob_step(g, positions[t.depth], t.name, false);
         bool matched = glob_matched(g, now), deeper = glob_open(g, now);
-        if (!matched && (!deeper || (t.kind != DT_DIR && t.kind != DT_UNKNOWN)))
-            continue;
+        if (!matched && (!deeper || (t.kind != DT_DIR && t.kind != DT_UNKNOWN))) continue;
         struct stat st;
-        if (fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            continue;
-        if (matched)
-            items_send(&items, &t, &st);
+        if (fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0) continue;
+        if (matched) items_send(&items, &t, &st);
         if (deeper && S_ISDIR(st.st_mode) && items_going(&items)) {
             int before = t.depth;
             items_enter(&items, &t);
-            if (t.depth > before)
-                positions[t.depth] = now;
+            if (t.depth > before) positions[t.depth] = now;
         }
     }
     items_finish(&items, &t);

@@ -32,16 +32,14 @@ void items_send(struct items *i, const struct tree *t, const struct stat *st)
 
 void items_enter(struct items *i, struct tree *t)
 {
-    if (tree_enter(t) || errno == EACCES || errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
-        return;
+    if (tree_enter(t) || errno == EACCES || errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return;
     i->number = errno;
     i->culprit = path_join(i->base, t->path);
 }
 
 void items_finish(struct items *i, const struct tree *t)
 {
-    if (!i->number)
-        i->number = t->error;
+    if (!i->number) i->number = t->error;
     if (i->over)
         answer_cancelled(i->s);
     else if (i->number)

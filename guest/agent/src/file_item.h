@@ -11,8 +11,8 @@
 struct items {
     struct stream *s;
     const char *base;
-    bool over;               /* cancelled or dropped */
-    int number;              /* errno of the first failure */
+    bool over;  /* cancelled or dropped */
+    int number; /* errno of the first failure */
     char *culprit;
     struct builder fields;
 };

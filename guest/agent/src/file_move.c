@@ -12,7 +12,12 @@
 
 enum { MOVE_REPLACE = 1, COPY_PIECE = 262144 };
 
-struct move { struct stream *s; const char *path, *target; struct place from, to; bool replace; };
+struct move {
+    struct stream *s;
+    const char *path, *target;
+    struct place from, to;
+    bool replace;
+};
 
 static bool copy_content(struct stream *s, int from, int to)
 {
@@ -28,12 +33,9 @@ static bool copy_content(struct stream *s, int from, int to)
             break;
         }
         ssize_t n = read(from, buffer, COPY_PIECE);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            ok = true;
-        if (n <= 0 || !write_all(to, buffer, (size_t) n))
-            break;
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0) ok = true;
+        if (n <= 0 || !write_all(to, buffer, (size_t)n)) break;
     }
     int saved = errno;
     free(buffer);
@@ -45,13 +47,11 @@ static bool copy_content(struct stream *s, int from, int to)
 static bool copy_file(const struct move *m, int from, const struct stat *st)
 {
     struct temp t;
-    if (!temp_make(&t, m->to.folder))
-        return false;
+    if (!temp_make(&t, m->to.folder)) return false;
     bool ok = copy_content(m->s, from, t.fd);
     mode_t mode = st->st_mode & 07777;
-    if (ok && fchown(t.fd, st->st_uid, st->st_gid) < 0)
-        mode &= 0777;
-    const struct timespec times[2] = { st->st_atim, st->st_mtim };
+    if (ok && fchown(t.fd, st->st_uid, st->st_gid) < 0) mode &= 0777;
+    const struct timespec times[2] = {st->st_atim, st->st_mtim};
     ok = ok && fchmod(t.fd, mode) == 0 && futimens(t.fd, times) == 0 && temp_place(&t, m->to.leaf, m->replace);
     temp_drop(&t);
     return ok && unlinkat(m->from.folder, m->from.leaf, 0) == 0;
@@ -69,7 +69,7 @@ static void move_across(const struct move *m)
         fd = openat(m->from.folder, m->from.leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (!S_ISREG(st.st_mode))
         stream_error(m->s, E_UNSUPPORTED, EXDEV,
-            "only regular files can be moved to another file system; use tar out and tar in: %s", m->path);
+                     "only regular files can be moved to another file system; use tar out and tar in: %s", m->path);
     else if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         answer_error(m->s, fd < 0 ? errno : EIO, m->path);
     else if (copy_file(m, fd, &st))
@@ -78,20 +78,18 @@ static void move_across(const struct move *m)
         answer_cancelled(m->s);
     else
         answer_error(m->s, errno, m->target);
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
 }
 
 static void move_placed(const struct move *m)
 {
     if (!m->from.leaf[0] || !m->to.leaf[0]) {
         stream_error(m->s, E_INVALID, 0, "the root folder can be neither moved nor replaced: %s",
-            m->from.leaf[0] ? m->target : m->path);
+                     m->from.leaf[0] ? m->target : m->path);
         return;
     }
-    bool done = m->replace
-        ? renameat(m->from.folder, m->from.leaf, m->to.folder, m->to.leaf) == 0
-        : rename_new(m->from.folder, m->from.leaf, m->to.folder, m->to.leaf);
+    bool done = m->replace ? renameat(m->from.folder, m->from.leaf, m->to.folder, m->to.leaf) == 0
+                           : rename_new(m->from.folder, m->from.leaf, m->to.folder, m->to.leaf);
     if (done)
         stream_end(m->s, NULL);
     else if (errno == EXDEV)
@@ -106,8 +104,12 @@ static void move_path(struct stream *s, struct fields f, const char *path)
 {
     char *target = fields_text(f, T_TARGET);
     struct move m = {
-        .s = s, .path = path, .target = target, .replace = fields_u64(f, T_FLAGS, 0) & MOVE_REPLACE,
-        .from.folder = -1, .to.folder = -1,
+        .s = s,
+        .path = path,
+        .target = target,
+        .replace = fields_u64(f, T_FLAGS, 0) & MOVE_REPLACE,
+        .from.folder = -1,
+        .to.folder = -1,
     };
     if (!target)
         stream_error(s, E_INVALID, 0, "TARGET is missing or contains a NUL");

@@ -9,23 +9,22 @@
 #include "operations.h"
 #include "path.h"
 
-enum { PIPE_WORTH = 256 << 10 };      /* the size of a file from which a pipe pays */
+enum { PIPE_WORTH = 256 << 10 }; /* the size of a file from which a pipe pays */
 
 /* A range of a file on its way to the server. */
 struct download {
     struct stream *s;
     int fd;
     uint64_t offset, left;
-    int number;                  /* errno when reading failed */
+    int number; /* errno when reading failed */
 };
 
 /* Reads up to `most` bytes into `buffer`, or into `pipe` where that is NULL. */
 static ssize_t read_some(const struct download *d, uint8_t *buffer, int pipe, size_t most)
 {
     ssize_t n;
-    off_t offset = (off_t) d->offset;
-    do
-        n = buffer ? pread(d->fd, buffer, most, offset) : splice(d->fd, &offset, pipe, NULL, most, 0);
+    off_t offset = (off_t)d->offset;
+    do n = buffer ? pread(d->fd, buffer, most, offset) : splice(d->fd, &offset, pipe, NULL, most, 0);
     while (n < 0 && errno == EINTR);
     return n;
 }
@@ -34,18 +33,15 @@ static ssize_t read_some(const struct download *d, uint8_t *buffer, int pipe, si
 static bool send_content(struct download *d, uint8_t *buffer, const int pipe[2])
 {
     while (d->left > 0) {
-        size_t credit = stream_await_credit(d->s, 1, d->left < FRAME_MAX ? (size_t) d->left : FRAME_MAX);
-        if (credit == 0)
-            return false;
+        size_t credit = stream_await_credit(d->s, 1, d->left < FRAME_MAX ? (size_t)d->left : FRAME_MAX);
+        if (credit == 0) return false;
         ssize_t n = read_some(d, buffer, pipe[1], credit);
-        if (n < 0)
-            d->number = errno;
-        if (n <= 0)
-            return n == 0;
-        if (buffer ? !stream_send(d->s, DATA, buffer, (size_t) n) : !stream_send_pipe(d->s, pipe[0], (size_t) n))
+        if (n < 0) d->number = errno;
+        if (n <= 0) return n == 0;
+        if (buffer ? !stream_send(d->s, DATA, buffer, (size_t)n) : !stream_send_pipe(d->s, pipe[0], (size_t)n))
             return false;
-        d->offset += (uint64_t) n;
-        d->left -= (uint64_t) n;
+        d->offset += (uint64_t)n;
+        d->left -= (uint64_t)n;
     }
     return true;
 }
@@ -70,7 +66,7 @@ static bool send_by_pipe(struct download *d)
 
 static bool send_by_buffer(struct download *d)
 {
-    static const int no_pipe[2] = { -1, -1 };
+    static const int no_pipe[2] = {-1, -1};
     uint8_t *buffer = malloc(FRAME_MAX);
     d->number = buffer ? 0 : ENOMEM;
     bool sent = buffer && send_content(d, buffer, no_pipe);
@@ -81,8 +77,7 @@ static bool send_by_buffer(struct download *d)
 /* Not every file can be read into a pipe, nor is there always room for one. What is wrong with the file shows again. */
 static bool send_all(struct download *d, bool large)
 {
-    if (large && send_by_pipe(d))
-        return true;
+    if (large && send_by_pipe(d)) return true;
     return (!large || d->number) && send_by_buffer(d);
 }
 
@@ -93,15 +88,14 @@ static void read_open(struct stream *s, struct fields f, const char *path, int f
         stream_error(s, E_INVALID, 0, "OFFSET is out of range");
         return;
     }
-    if (length > INT64_MAX - offset)
-        length = INT64_MAX - offset;
-    struct builder b = { 0 };
+    if (length > INT64_MAX - offset) length = INT64_MAX - offset;
+    struct builder b = {0};
     build_stat(&b, path, st, NULL);
     bool going = stream_send(s, RESPONSE, b.data, b.length);
     builder_free(&b);
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    struct download d = { .s = s, .fd = fd, .offset = offset, .left = length };
-    uint64_t size = (uint64_t) st->st_size;
+    struct download d = {.s = s, .fd = fd, .offset = offset, .left = length};
+    uint64_t size = (uint64_t)st->st_size;
     bool large = size > offset && size - offset >= PIPE_WORTH && length >= PIPE_WORTH;
     if (going && send_all(&d, large))
         stream_end(s, NULL);
@@ -118,8 +112,7 @@ static void read_path(struct stream *s, struct fields f, const char *path)
     int fd = path_open(path, O_PATH);
     if (fd < 0 || fstat(fd, &st) < 0) {
         answer_error(s, errno, path);
-        if (fd >= 0)
-            close(fd);
+        if (fd >= 0) close(fd);
         return;
     }
     close(fd);
@@ -132,8 +125,7 @@ static void read_path(struct stream *s, struct fields f, const char *path)
         stream_error(s, E_NOT_A_FILE, 0, "not a regular file: %s", path);
     else
         read_open(s, f, path, fd, &st);
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
 }
 
 void operate_read(const struct request *r)

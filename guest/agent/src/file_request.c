@@ -37,7 +37,7 @@ static bool heir_take(const struct request *r)
         stream_error(r->stream, E_NO_SUCH_USER, 0, "no such user: %s", name);
     } else if (name && geteuid() != 0 && u.uid != geteuid()) {
         stream_error(r->stream, E_DENIED, EPERM, "the agent is not root and cannot give files to another user: %s",
-            name);
+                     name);
     } else {
         user_make_for(name ? &u : NULL);
         good = true;
@@ -83,14 +83,14 @@ bool mode_field(struct stream *s, struct fields f, mode_t otherwise, mode_t *out
 {
     uint64_t mode = fields_u64(f, T_MODE, otherwise);
     if (mode > 07777) {
-        stream_error(s, E_INVALID, 0, "MODE has more than permission bits: 0%llo", (unsigned long long) mode);
+        stream_error(s, E_INVALID, 0, "MODE has more than permission bits: 0%llo", (unsigned long long)mode);
         return false;
     }
     if ((mode & 06000) && file_view.root_fd >= 0) {
         stream_error(s, E_DENIED, 0, "setuid and setgid bits are not allowed in this workspace: 0%llo",
-            (unsigned long long) mode);
+                     (unsigned long long)mode);
         return false;
     }
-    *out = (mode_t) mode;
+    *out = (mode_t)mode;
     return true;
 }

@@ -21,20 +21,17 @@ void build_stat(struct builder *b, const char *path, const struct stat *st, cons
     build_text(b, T_PATH, path);
     build_u64(b, T_TYPE, type_of(st->st_mode));
     build_u64(b, T_MODE, st->st_mode & 07777);
-    build_u64(b, T_SIZE, (uint64_t) st->st_size);
+    build_u64(b, T_SIZE, (uint64_t)st->st_size);
     build_u64(b, T_UID, st->st_uid);
     build_u64(b, T_GID, st->st_gid);
     user_name(st->st_uid, name, sizeof name);
-    if (name[0])
-        build_text(b, T_OWNER, name);
+    if (name[0]) build_text(b, T_OWNER, name);
     group_name(st->st_gid, name, sizeof name);
-    if (name[0])
-        build_text(b, T_GROUP, name);
-    build_u64(b, T_MTIME_NS, (uint64_t) st->st_mtim.tv_sec * 1000000000u + (uint64_t) st->st_mtim.tv_nsec);
+    if (name[0]) build_text(b, T_GROUP, name);
+    build_u64(b, T_MTIME_NS, (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec);
     build_u64(b, T_INODE, st->st_ino);
     build_u64(b, T_LINKS, st->st_nlink);
-    if (target)
-        build_text(b, T_TARGET, target);
+    if (target) build_text(b, T_TARGET, target);
 }
 
 static void stat_path(struct stream *s, struct fields f, const char *path)
@@ -47,15 +44,13 @@ static void stat_path(struct stream *s, struct fields f, const char *path)
     } else {
         char target[PATH_MAX], real[PATH_MAX];
         bool link = S_ISLNK(st.st_mode) && link_text(fd, "", target, sizeof target);
-        struct builder b = { 0 };
-        if (follow)
-            path_of(fd, path, real, sizeof real);
+        struct builder b = {0};
+        if (follow) path_of(fd, path, real, sizeof real);
         build_stat(&b, follow ? real : path, &st, link ? target : NULL);
         stream_end(s, &b);
         builder_free(&b);
     }
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
 }
 
 void operate_stat(const struct request *r)

@@ -5,7 +5,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct temp { int folder; int fd; char name[24]; };
+struct temp {
+    int folder;
+    int fd;
+    char name[24];
+};
 
 /* Makes `.isola-XXXXXXXXXXXX` in `folder`, which stays the caller's and open until the end. False: errno. */
 bool temp_make(struct temp *t, int folder);

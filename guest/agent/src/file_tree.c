@@ -26,14 +26,14 @@ static void list_path(struct stream *s, struct fields f, const char *path)
         answer_error(s, errno, path);
         return;
     }
-    struct items items = { .s = s, .base = path };
+    struct items items = {.s = s, .base = path};
     enum tree_step step;
     while (items_going(&items) && (step = tree_next(&t)) != TREE_END) {
         struct stat st;
         if (step != TREE_ENTRY || fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            continue;                    /* left a folder, or the entry is gone */
+            continue; /* left a folder, or the entry is gone */
         items_send(&items, &t, &st);
-        if (S_ISDIR(st.st_mode) && (depth == 0 || (uint64_t) t.depth < depth) && items_going(&items))
+        if (S_ISDIR(st.st_mode) && (depth == 0 || (uint64_t)t.depth < depth) && items_going(&items))
             items_enter(&items, &t);
     }
     items_finish(&items, &t);
@@ -49,7 +49,13 @@ void operate_list(const struct request *r)
 
 enum { REMOVE_RECURSIVE = 1, REMOVE_MISSING_FINE = 2 };
 
-struct removal { struct stream *s; const char *path; uint64_t count; int number; char *culprit; };
+struct removal {
+    struct stream *s;
+    const char *path;
+    uint64_t count;
+    int number;
+    char *culprit;
+};
 
 static void removal_failed(struct removal *m, const char *relative)
 {
@@ -75,24 +81,21 @@ static bool lift(const struct tree *t, int top)
 {
     char name[32];
     uint64_t random;
-    if (getrandom(&random, sizeof random, 0) != (ssize_t) sizeof random)
-        return false;
-    snprintf(name, sizeof name, ".isola-%016llx", (unsigned long long) random);
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) return false;
+    snprintf(name, sizeof name, ".isola-%016llx", (unsigned long long)random);
     return renameat(t->folder, t->name, top, name) == 0;
 }
 
 static void remove_entry(struct removal *m, struct tree *t, int top, bool *lifted)
 {
     if (t->kind != DT_DIR) {
-        if (remove_one(m, t->folder, t->name, 0))
-            return;
+        if (remove_one(m, t->folder, t->name, 0)) return;
         if (errno != EISDIR && errno != EPERM) {
             removal_failed(m, t->path);
             return;
         }
     }
-    if (tree_enter(t) || errno == ENOENT)
-        return;
+    if (tree_enter(t) || errno == ENOENT) return;
     if (errno == EOVERFLOW && lift(t, top)) {
         *lifted = true;
         return;
@@ -130,8 +133,7 @@ static void remove_tree(struct removal *m, const struct place *p)
     for (;;) {
         uint64_t before = m->count;
         bool lifted = false;
-        if (!remove_pass(m, p, &lifted) || remove_one(m, p->folder, p->leaf, AT_REMOVEDIR))
-            return;
+        if (!remove_pass(m, p, &lifted) || remove_one(m, p->folder, p->leaf, AT_REMOVEDIR)) return;
         bool busy = errno == ENOTEMPTY || errno == EEXIST;
         if (!busy || (m->count == before && !lifted)) {
             removal_failed(m, "");
@@ -143,7 +145,7 @@ static void remove_tree(struct removal *m, const struct place *p)
 static void remove_path(struct stream *s, struct fields f, const char *path)
 {
     uint64_t flags = fields_u64(f, T_FLAGS, 0);
-    struct removal m = { .s = s, .path = path };
+    struct removal m = {.s = s, .path = path};
     struct place p;
     bool missing = false;
     if (!path_place(path, &p)) {
@@ -171,7 +173,7 @@ static void remove_path(struct stream *s, struct fields f, const char *path)
     } else if (stream_over(s)) {
         answer_cancelled(s);
     } else {
-        struct builder b = { 0 };
+        struct builder b = {0};
         build_u64(&b, T_COUNT, m.count);
         stream_end(s, &b);
         builder_free(&b);

@@ -14,8 +14,8 @@
 struct upload {
     struct stream *s;
     const char *path;
-    uint64_t flags, size;        /* size UINT64_MAX: not announced */
-    uint64_t offset;             /* UINT64_MAX: not given */
+    uint64_t flags, size; /* size UINT64_MAX: not announced */
+    uint64_t offset;      /* UINT64_MAX: not given */
     bool mode_given;
     mode_t mode;
 };
@@ -28,14 +28,11 @@ static enum outcome receive(const struct upload *u, int fd, uint64_t *taken)
     ssize_t n;
     *taken = 0;
     while ((n = stream_receive(u->s, &data)) > 0) {
-        *taken += (uint64_t) n;
-        if (*taken > u->size)
-            return TOO_LONG;
-        if (!write_all(fd, data, (size_t) n))
-            return NOT_WRITTEN;
+        *taken += (uint64_t)n;
+        if (*taken > u->size) return TOO_LONG;
+        if (!write_all(fd, data, (size_t)n)) return NOT_WRITTEN;
     }
-    if (n < 0)
-        return CANCELLED;
+    if (n < 0) return CANCELLED;
     return u->size == UINT64_MAX || *taken == u->size ? RECEIVED : TOO_SHORT;
 }
 
@@ -44,8 +41,7 @@ static bool receive_into(const struct upload *u, int fd, struct temp *temp)
 {
     uint64_t taken;
     enum outcome outcome = receive(u, fd, &taken);
-    if (outcome != RECEIVED && temp)
-        temp_drop(temp);                         /* whoever has the answer finds nothing left */
+    if (outcome != RECEIVED && temp) temp_drop(temp); /* whoever has the answer finds nothing left */
     switch (outcome) {
     case RECEIVED:
         break;
@@ -53,12 +49,12 @@ static bool receive_into(const struct upload *u, int fd, struct temp *temp)
         answer_cancelled(u->s);
         break;
     case TOO_SHORT:
-        stream_error(u->s, E_INVALID, 0, "the upload ended after %llu of %llu bytes: %s",
-            (unsigned long long) taken, (unsigned long long) u->size, u->path);
+        stream_error(u->s, E_INVALID, 0, "the upload ended after %llu of %llu bytes: %s", (unsigned long long)taken,
+                     (unsigned long long)u->size, u->path);
         break;
     case TOO_LONG:
         stream_error(u->s, E_INVALID, 0, "the upload is longer than the %llu bytes announced: %s",
-            (unsigned long long) u->size, u->path);
+                     (unsigned long long)u->size, u->path);
         break;
     case NOT_WRITTEN:
         answer_error(u->s, errno, u->path);
@@ -69,11 +65,10 @@ static bool receive_into(const struct upload *u, int fd, struct temp *temp)
 
 static bool sync_both(int fd, int folder)
 {
-    if (fsync(fd) < 0)
-        return false;
+    if (fsync(fd) < 0) return false;
     int parent = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent >= 0) {
-        fsync(parent);           /* a folder we may not read cannot be synced by us; its file is */
+        fsync(parent); /* a folder we may not read cannot be synced by us; its file is */
         close(parent);
     }
     return true;
@@ -83,7 +78,7 @@ static bool sync_both(int fd, int folder)
 static void answer_written(const struct upload *u, int *fd)
 {
     struct stat st;
-    struct builder b = { 0 };
+    struct builder b = {0};
     int error = fstat(*fd, &st) < 0 ? errno : 0;
     close(*fd);
     *fd = -1;
@@ -101,8 +96,7 @@ static bool target_fits(const struct upload *u, const struct place *p, struct st
 {
     *exists = false;
     if (fstatat(p->folder, p->leaf, st, AT_SYMLINK_NOFOLLOW) < 0) {
-        if (errno == ENOENT)
-            return true;
+        if (errno == ENOENT) return true;
         answer_error(u->s, errno, u->path);
         return false;
     }
@@ -123,22 +117,19 @@ static void write_atomic(const struct upload *u, const struct place *p)
     struct stat before;
     bool exists;
     struct temp t;
-    if (!target_fits(u, p, &before, &exists))
-        return;
+    if (!target_fits(u, p, &before, &exists)) return;
     if (!temp_make(&t, p->folder)) {
         answer_error(u->s, errno, u->path);
         return;
     }
     if (receive_into(u, t.fd, &t)) {
         mode_t mode = u->mode;
-        if (exists && !u->mode_given)
-            mode = before.st_mode & 07777;
+        if (exists && !u->mode_given) mode = before.st_mode & 07777;
         /* The owner first: changing it takes setuid bits away. Only root can give files away, so best effort. */
-        if (exists && fchown(t.fd, before.st_uid, before.st_gid) < 0)
-            mode &= 0777;
+        if (exists && fchown(t.fd, before.st_uid, before.st_gid) < 0) mode &= 0777;
         if (!user_give(t.fd, "") || fchmod(t.fd, mode) < 0 || ((u->flags & WRITE_SYNC) && fsync(t.fd) < 0)
-                || !temp_place(&t, p->leaf, !(u->flags & WRITE_NEW))
-                || ((u->flags & WRITE_SYNC) && !sync_both(t.fd, p->folder))) {
+            || !temp_place(&t, p->leaf, !(u->flags & WRITE_NEW))
+            || ((u->flags & WRITE_SYNC) && !sync_both(t.fd, p->folder))) {
             temp_drop(&t);
             answer_error(u->s, errno, u->path);
         } else {
@@ -152,13 +143,10 @@ static void write_in_place(const struct upload *u, const struct place *p)
 {
     struct stat before;
     bool exists;
-    if (!target_fits(u, p, &before, &exists))
-        return;
+    if (!target_fits(u, p, &before, &exists)) return;
     int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC;
-    if (u->flags & WRITE_NEW)
-        flags |= O_EXCL;
-    if (u->flags & WRITE_APPEND)
-        flags |= O_APPEND;
+    if (u->flags & WRITE_NEW) flags |= O_EXCL;
+    if (u->flags & WRITE_APPEND) flags |= O_APPEND;
     int fd = openat(p->folder, p->leaf, flags, u->mode & 0777);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -166,8 +154,8 @@ static void write_in_place(const struct upload *u, const struct place *p)
     else if (!S_ISREG(st.st_mode))
         stream_error(u->s, E_NOT_A_FILE, 0, "not a regular file: %s", u->path);
     else if (!user_give(fd, "") || (u->mode_given && fchmod(fd, u->mode) < 0)
-            || (u->offset != UINT64_MAX && lseek(fd, (off_t) u->offset, SEEK_SET) < 0)
-            || (u->offset == UINT64_MAX && !(u->flags & WRITE_APPEND) && ftruncate(fd, 0) < 0))
+             || (u->offset != UINT64_MAX && lseek(fd, (off_t)u->offset, SEEK_SET) < 0)
+             || (u->offset == UINT64_MAX && !(u->flags & WRITE_APPEND) && ftruncate(fd, 0) < 0))
         answer_error(u->s, errno, u->path);
     else if (receive_into(u, fd, NULL)) {
         if ((u->flags & WRITE_SYNC) && !sync_both(fd, p->folder))
@@ -175,19 +163,21 @@ static void write_in_place(const struct upload *u, const struct place *p)
         else
             answer_written(u, &fd);
     }
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
 }
 
 static void write_path(struct stream *s, struct fields f, const char *path)
 {
     struct upload u = {
-        .s = s, .path = path, .flags = fields_u64(f, T_FLAGS, 0), .size = fields_u64(f, T_SIZE, UINT64_MAX),
-        .offset = fields_u64(f, T_OFFSET, UINT64_MAX), .mode_given = fields_has(f, T_MODE),
+        .s = s,
+        .path = path,
+        .flags = fields_u64(f, T_FLAGS, 0),
+        .size = fields_u64(f, T_SIZE, UINT64_MAX),
+        .offset = fields_u64(f, T_OFFSET, UINT64_MAX),
+        .mode_given = fields_has(f, T_MODE),
     };
     struct place p;
-    if (!mode_field(s, f, 0644, &u.mode))
-        return;
+    if (!mode_field(s, f, 0644, &u.mode)) return;
     if ((u.flags & WRITE_ATOMIC) && ((u.flags & WRITE_APPEND) || u.offset != UINT64_MAX)) {
         stream_error(s, E_INVALID, 0, "an atomic write replaces the whole file; it takes neither OFFSET nor append");
         return;

@@ -22,25 +22,22 @@ static bool name_allowed(const char *name)
 static int xattr_list(int fd, struct builder *b, char *buffer)
 {
     ssize_t length = flistxattr(fd, buffer, XATTR_LIST_MAX);
-    if (length < 0)
-        return errno;
-    for (ssize_t i = 0; i < length; i += (ssize_t) strlen(buffer + i) + 1)
-        if (name_allowed(buffer + i))
-            build_text(b, T_NAME, buffer + i);
+    if (length < 0) return errno;
+    for (ssize_t i = 0; i < length; i += (ssize_t)strlen(buffer + i) + 1)
+        if (name_allowed(buffer + i)) build_text(b, T_NAME, buffer + i);
     return b->overflow ? E2BIG : 0;
 }
 
 static int xattr_act(struct fields f, int fd, uint64_t action, const char *name, struct builder *b, char *buffer)
 {
-    struct field value = { 0 };
+    struct field value = {0};
     ssize_t length;
     switch (action) {
     case XATTR_LIST:
         return xattr_list(fd, b, buffer);
     case XATTR_GET:
-        if ((length = fgetxattr(fd, name, buffer, XATTR_SIZE_MAX)) < 0)
-            return errno;
-        build_bytes(b, T_VALUE, buffer, (size_t) length);
+        if ((length = fgetxattr(fd, name, buffer, XATTR_SIZE_MAX)) < 0) return errno;
+        build_bytes(b, T_VALUE, buffer, (size_t)length);
         return 0;
     case XATTR_SET:
         fields_find(f, T_VALUE, &value);
@@ -54,7 +51,7 @@ static void xattr_opened(struct stream *s, struct fields f, const char *path, in
 {
     uint64_t action = fields_u64(f, T_ACTION, XATTR_LIST);
     char *name = fields_text(f, T_NAME), *buffer = malloc(XATTR_SIZE_MAX);
-    struct builder b = { 0 };
+    struct builder b = {0};
     int number = 0;
     if (!buffer)
         answer_no_memory(s);
@@ -92,8 +89,7 @@ static void xattr_path(struct stream *s, struct fields f, const char *path)
         answer_error(s, errno, path);
     else
         xattr_opened(s, f, path, fd);
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
 }
 
 void operate_xattr(const struct request *r)

@@ -26,18 +26,27 @@ enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
 #endif
 
 /* The same number on every architecture; LAST_KNOWN is the last that is refused by name rather than as unknown. */
-enum { IO_URING_SETUP = 425, IO_URING_ENTER, IO_URING_REGISTER, CLONE3 = 435, OPENAT2 = 437, FACCESSAT2 = 439,
-       LAST_KNOWN = 450, FCHMODAT2 = 452, NUMBERS = 512 };
+enum {
+    IO_URING_SETUP = 425,
+    IO_URING_ENTER,
+    IO_URING_REGISTER,
+    CLONE3 = 435,
+    OPENAT2 = 437,
+    FACCESSAT2 = 439,
+    LAST_KNOWN = 450,
+    FCHMODAT2 = 452,
+    NUMBERS = 512
+};
 
 static const uint16_t allowed[] = {
 #define CALL(name) __NR_##name,
     ALLOWED_CALLS(CALL)
 #if defined(__x86_64__)
-    ALLOWED_X86_64_CALLS(CALL)
+        ALLOWED_X86_64_CALLS(CALL)
 #endif
 #undef CALL
 #define CALL(name, number) number,
-    ALLOWED_NEW_CALLS(CALL)
+            ALLOWED_NEW_CALLS(CALL)
 #undef CALL
 };
 

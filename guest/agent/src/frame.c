@@ -45,7 +45,8 @@ enum frame_result frame_next(struct frame_reader *r, struct frame *out)
     size_t length = get_u32(p);
     if (length > r->limit) return FRAME_BROKEN;
     if (r->length - FRAME_HEADER < length) return FRAME_NONE;
-    *out = (struct frame){.type = p[4], .stream = get_u32(p + 5), .payload = p + FRAME_HEADER, .length = length, .reader = r};
+    *out = (struct frame){
+        .type = p[4], .stream = get_u32(p + 5), .payload = p + FRAME_HEADER, .length = length, .reader = r};
     r->start += FRAME_HEADER + length;
     r->length -= FRAME_HEADER + length;
     return FRAME_READY;

@@ -7,12 +7,18 @@
 #include "wire.h"
 
 struct frame_reader;
-struct frame { uint8_t type; uint32_t stream; const uint8_t *payload; size_t length; struct frame_reader *reader; };
+struct frame {
+    uint8_t type;
+    uint32_t stream;
+    const uint8_t *payload;
+    size_t length;
+    struct frame_reader *reader;
+};
 
 struct frame_reader {
     uint8_t *buffer;
     size_t start, length, capacity;
-    size_t limit;                /* the longest payload taken now */
+    size_t limit; /* the longest payload taken now */
 };
 
 enum { FRAME_BUFFER = FRAME_HEADER + FRAME_MAX };

@@ -8,7 +8,7 @@
 /* Takes one character: a UTF-8 sequence, or a single byte (told apart by a high bit) where it is not one. */
 static uint32_t character(const char **text)
 {
-    const uint8_t *p = (const uint8_t *) *text;
+    const uint8_t *p = (const uint8_t *)*text;
     int more = p[0] >= 0xf0 && p[0] < 0xf8 ? 3 : p[0] >= 0xe0 && p[0] < 0xf0 ? 2 : p[0] >= 0xc2 && p[0] < 0xe0 ? 1 : 0;
     uint32_t value = more == 3 ? p[0] & 7u : more == 2 ? p[0] & 15u : more == 1 ? p[0] & 31u : p[0];
     for (int i = 1; i <= more; i++) {
@@ -18,8 +18,7 @@ static uint32_t character(const char **text)
         }
         value = value << 6 | (p[i] & 0x3fu);
     }
-    if (more == 0)
-        value = p[0] < 0x80 ? p[0] : 0x80000000u | p[0];
+    if (more == 0) value = p[0] < 0x80 ? p[0] : 0x80000000u | p[0];
     *text += more + 1;
     return value;
 }
@@ -28,20 +27,16 @@ static uint32_t character(const char **text)
 static const char *set_match(const char *pattern, uint32_t c, bool *matched)
 {
     bool negated = *pattern == '!' || *pattern == '^', found = false, first = true;
-    if (negated)
-        pattern++;
+    if (negated) pattern++;
     for (; *pattern && (first || *pattern != ']'); first = false) {
-        if (*pattern == '\\' && pattern[1])
-            pattern++;
+        if (*pattern == '\\' && pattern[1]) pattern++;
         uint32_t low = character(&pattern), high = low;
         if (pattern[0] == '-' && pattern[1] && pattern[1] != ']') {
             pattern++;
-            if (*pattern == '\\' && pattern[1])
-                pattern++;
+            if (*pattern == '\\' && pattern[1]) pattern++;
             high = character(&pattern);
         }
-        if (c >= low && c <= high)
-            found = true;
+        if (c >= low && c <= high) found = true;
     }
     *matched = found != negated;
     return *pattern ? pattern + 1 : NULL;
@@ -61,8 +56,7 @@ static bool element_match(const char **pattern, const char **name)
         if (after) {
             p = after;
         } else {
-            if (*p == '\\' && p[1])
-                p++;
+            if (*p == '\\' && p[1]) p++;
             matched = *p && character(&p) == c;
         }
     }
@@ -74,13 +68,11 @@ static bool element_match(const char **pattern, const char **name)
 bool glob_name(const char *pattern, const char *name, bool dots)
 {
     const char *star = NULL, *retry = NULL;
-    if (!dots && name[0] == '.' && pattern[0] != '.' && !(pattern[0] == '\\' && pattern[1] == '.'))
-        return false;
+    if (!dots && name[0] == '.' && pattern[0] != '.' && !(pattern[0] == '\\' && pattern[1] == '.')) return false;
     /* Only the last star is ever tried again: what an earlier one took can be given to it as well. */
     for (;;) {
         if (*pattern == '*') {
-            while (*pattern == '*')
-                pattern++;
+            while (*pattern == '*') pattern++;
             star = pattern;
             retry = name;
         } else if (!*name) {
@@ -103,15 +95,13 @@ bool glob_name(const char *pattern, const char *name, bool dots)
 
 bool glob_compile(struct glob *g, const char *pattern)
 {
-    *g = (struct glob) { .text = strdup(pattern) };
+    *g = (struct glob){.text = strdup(pattern)};
     int number = g->text ? 0 : ENOMEM;
-    if (pattern[0] == '/')
-        number = EINVAL;
+    if (pattern[0] == '/') number = EINVAL;
     char *save = NULL;
     for (char *c = g->text ? strtok_r(g->text, "/", &save) : NULL; c && !number; c = strtok_r(NULL, "/", &save)) {
         bool again = g->count > 0 && !strcmp(c, "**") && !strcmp(g->components[g->count - 1], "**");
-        if (!strcmp(c, ".") || again)
-            continue;
+        if (!strcmp(c, ".") || again) continue;
         if (!strcmp(c, ".."))
             number = EINVAL;
         else if (g->count == GLOB_COMPONENTS_MAX)
@@ -119,10 +109,8 @@ bool glob_compile(struct glob *g, const char *pattern)
         else
             g->components[g->count++] = c;
     }
-    if (!number && g->count == 0)
-        number = EINVAL;
-    if (number)
-        glob_free(g);
+    if (!number && g->count == 0) number = EINVAL;
+    if (number) glob_free(g);
     errno = number;
     return number == 0;
 }
@@ -142,8 +130,7 @@ static bool any_folders(const struct glob *g, int i)
 static uint64_t skip_empty(const struct glob *g, uint64_t positions)
 {
     for (int i = 0; i + 1 < g->count; i++)
-        if ((positions >> i & 1) && any_folders(g, i))
-            positions |= (uint64_t) 1 << (i + 1);
+        if ((positions >> i & 1) && any_folders(g, i)) positions |= (uint64_t)1 << (i + 1);
     return positions;
 }
 
@@ -156,13 +143,11 @@ uint64_t glob_step(const struct glob *g, uint64_t positions, const char *name, b
 {
     uint64_t next = 0;
     for (int i = 0; i < g->count; i++) {
-        if (!(positions >> i & 1))
-            continue;
+        if (!(positions >> i & 1)) continue;
         if (any_folders(g, i)) {
-            if (dots || name[0] != '.')
-                next |= (uint64_t) 1 << i | (i + 1 == g->count ? (uint64_t) 1 << (i + 1) : 0);
+            if (dots || name[0] != '.') next |= (uint64_t)1 << i | (i + 1 == g->count ? (uint64_t)1 << (i + 1) : 0);
         } else if (glob_name(g->components[i], name, dots)) {
-            next |= (uint64_t) 1 << (i + 1);
+            next |= (uint64_t)1 << (i + 1);
         }
     }
     return skip_empty(g, next);
@@ -175,7 +160,7 @@ bool glob_matched(const struct glob *g, uint64_t positions)
 
 bool glob_open(const struct glob *g, uint64_t positions)
 {
-    return (positions & (((uint64_t) 1 << g->count) - 1)) != 0;
+    return (positions & (((uint64_t)1 << g->count) - 1)) != 0;
 }
 
 bool glob_path(const struct glob *g, const char *path, bool dots)
@@ -184,16 +169,14 @@ bool glob_path(const struct glob *g, const char *path, bool dots)
     char name[NAME_MAX + 1];
     while (*path) {
         size_t length = strcspn(path, "/");
-        if (length > NAME_MAX)
-            return false;
+        if (length > NAME_MAX) return false;
         if (length > 0) {
             memcpy(name, path, length);
             name[length] = 0;
             positions = glob_step(g, positions, name, dots);
         }
         path += length;
-        if (*path)
-            path++;
+        if (*path) path++;
     }
     return glob_matched(g, positions);
 }

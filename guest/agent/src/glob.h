@@ -14,7 +14,11 @@
 
 enum { GLOB_COMPONENTS_MAX = 60 };
 
-struct glob { char *text; const char *components[GLOB_COMPONENTS_MAX]; int count; };
+struct glob {
+    char *text;
+    const char *components[GLOB_COMPONENTS_MAX];
+    int count;
+};
 
 /* False: EINVAL for an empty or absolute pattern, or one with `..`; E2BIG for too many components; ENOMEM. */
 bool glob_compile(struct glob *g, const char *pattern);

@@ -74,8 +74,10 @@ bool handover_send(int control_fd, const struct launch *launch)
     if (!length) return false;
     union control control = {0};
     struct iovec part = {&parcel, length};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.space,
+                             .msg_controllen = sizeof control.space};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
@@ -95,15 +97,16 @@ const struct launch *handover_receive(int control_fd)
     struct msghdr message;
     ssize_t n;
     do {
-        message = (struct msghdr){
-            .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
+        message = (struct msghdr){.msg_iov = &part,
+                                  .msg_iovlen = 1,
+                                  .msg_control = control.space,
+                                  .msg_controllen = sizeof control.space};
         n = recvmsg(control_fd, &message, 0);
     } while (n == (ssize_t)sizeof(struct order) || (n < 0 && errno == EINTR));
     if (n < (ssize_t)offsetof(struct parcel, room)) return NULL;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     static const int expected[DESCRIPTORS] = {0, 1, 2};
-    bool whole = header && header->cmsg_type == SCM_RIGHTS
-                 && header->cmsg_len == CMSG_LEN(sizeof expected)
+    bool whole = header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof expected)
                  && memcmp(CMSG_DATA(header), expected, sizeof expected) == 0;
     return whole ? &parcel.launch : NULL;
 }

@@ -20,25 +20,31 @@
 static const uint64_t PATIENCE_NS = 5000000000;
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int *on;           /* shared with the supervisors, which are processes of their own */
+static atomic_int *on; /* shared with the supervisors, which are processes of their own */
 
-struct process { pid_t pid, parent, session; uint64_t start; char state; bool ours; };
-struct table { struct process *all; int count, capacity; };
+struct process {
+    pid_t pid, parent, session;
+    uint64_t start;
+    char state;
+    bool ours;
+};
+struct table {
+    struct process *all;
+    int count, capacity;
+};
 
 static uint64_t monotonic_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 void hold_prepare(void)
 {
-    if (on)
-        return;
+    if (on) return;
     void *page = mmap(NULL, sizeof *on, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page != MAP_FAILED)
-        on = page;
+    if (page != MAP_FAILED) on = page;
 }
 
 bool hold_is_on(void)
@@ -51,22 +57,21 @@ bool hold_is_on(void)
 static bool read_process(int proc, const char *name, struct process *p)
 {
     struct process_stat seen;
-    if (!process_stat_read(proc, name, &seen))
-        return false;
-    *p = (struct process) { (pid_t) strtol(name, NULL, 10), seen.parent, seen.session, seen.start, seen.state, false };
+    if (!process_stat_read(proc, name, &seen)) return false;
+    *p = (struct process){(pid_t)strtol(name, NULL, 10), seen.parent, seen.session, seen.start, seen.state, false};
     return true;
 }
 
 static int by_pid(const void *a, const void *b)
 {
-    pid_t one = ((const struct process *) a)->pid, two = ((const struct process *) b)->pid;
+    pid_t one = ((const struct process *)a)->pid, two = ((const struct process *)b)->pid;
     return one < two ? -1 : one > two;
 }
 
 static struct process *find(const struct table *t, pid_t pid)
 {
-    struct process key = { .pid = pid };
-    return bsearch(&key, t->all, (size_t) t->count, sizeof key, by_pid);
+    struct process key = {.pid = pid};
+    return bsearch(&key, t->all, (size_t)t->count, sizeof key, by_pid);
 }
 
 /* What descends from us; on a host that shows its own processes there are others. */
@@ -77,8 +82,7 @@ static void mark_ours(struct table *t)
         changed = false;
         for (int i = 0; i < t->count; i++) {
             struct process *p = &t->all[i], *parent = p->ours ? NULL : find(t, p->parent);
-            if (!p->ours && (p->parent == self || (parent && parent->ours)))
-                p->ours = changed = true;
+            if (!p->ours && (p->parent == self || (parent && parent->ours))) p->ours = changed = true;
         }
     }
 }
@@ -86,17 +90,15 @@ static void mark_ours(struct table *t)
 static bool read_table(struct table *t)
 {
     DIR *proc = opendir("/proc");
-    if (!proc)
-        return false;
+    if (!proc) return false;
     t->count = 0;
     struct dirent *e;
     while ((e = readdir(proc))) {
         struct process p;
-        if (e->d_name[0] < '1' || e->d_name[0] > '9' || !read_process(dirfd(proc), e->d_name, &p))
-            continue;
+        if (e->d_name[0] < '1' || e->d_name[0] > '9' || !read_process(dirfd(proc), e->d_name, &p)) continue;
         if (t->count == t->capacity) {
             int capacity = t->capacity ? 2 * t->capacity : 256;
-            struct process *bigger = realloc(t->all, (size_t) capacity * sizeof *bigger);
+            struct process *bigger = realloc(t->all, (size_t)capacity * sizeof *bigger);
             if (!bigger) {
                 closedir(proc);
                 errno = ENOMEM;
@@ -108,7 +110,7 @@ static bool read_table(struct table *t)
         t->all[t->count++] = p;
     }
     closedir(proc);
-    qsort(t->all, (size_t) t->count, sizeof *t->all, by_pid);
+    qsort(t->all, (size_t)t->count, sizeof *t->all, by_pid);
     mark_ours(t);
     return true;
 }
@@ -118,8 +120,7 @@ static bool read_table(struct table *t)
 static bool remembered(const struct hold *h, const struct process *p)
 {
     for (int i = h->count; i-- > 0;)
-        if (h->stopped[i].pid == p->pid && h->stopped[i].start == p->start)
-            return true;
+        if (h->stopped[i].pid == p->pid && h->stopped[i].start == p->start) return true;
     return false;
 }
 
@@ -127,13 +128,12 @@ static bool remember(struct hold *h, const struct process *p)
 {
     if (h->count == h->capacity) {
         int capacity = h->capacity ? 2 * h->capacity : 64;
-        struct held_process *bigger = realloc(h->stopped, (size_t) capacity * sizeof *bigger);
-        if (!bigger)
-            return false;
+        struct held_process *bigger = realloc(h->stopped, (size_t)capacity * sizeof *bigger);
+        if (!bigger) return false;
         h->stopped = bigger;
         h->capacity = capacity;
     }
-    h->stopped[h->count++] = (struct held_process) { p->pid, p->start };
+    h->stopped[h->count++] = (struct held_process){p->pid, p->start};
     return true;
 }
 
@@ -150,18 +150,15 @@ static int stop_some(struct hold *h, struct table *t)
 {
     pid_t session = getsid(0);
     int moving = 0;
-    if (!read_table(t))
-        return -1;
+    if (!read_table(t)) return -1;
     for (int i = 0; i < t->count; i++) {
         const struct process *p = &t->all[i];
         /* Every command leads a session; what is in ours are its supervisors. */
-        if (!p->ours || p->session == session || is_still(p->state))
-            continue;
+        if (!p->ours || p->session == session || is_still(p->state)) continue;
         moving++;
         const struct process *parent = find(t, p->parent);
         bool under_us = !parent || !parent->ours || parent->session == session;
-        if ((!under_us && !is_still(parent->state)) || remembered(h, p))
-            continue;
+        if ((!under_us && !is_still(parent->state)) || remembered(h, p)) continue;
         if (process_signal(h->proc, p->pid, p->start, SIGSTOP)) {
             if (!remember(h, p)) {
                 process_signal(h->proc, p->pid, p->start, SIGCONT);
@@ -177,7 +174,7 @@ static int stop_some(struct hold *h, struct table *t)
 static void go_on(struct hold *h)
 {
     atomic_store(on, 0);
-    while (h->count > 0) {       /* children first, so that their parents see nothing of it */
+    while (h->count > 0) { /* children first, so that their parents see nothing of it */
         const struct held_process *last = &h->stopped[--h->count];
         process_signal(h->proc, last->pid, last->start, SIGCONT);
     }
@@ -189,24 +186,21 @@ static void go_on(struct hold *h)
 
 bool hold_begin(struct hold *h)
 {
-    static const struct timespec moment = { 0, 200000 };
-    struct table t = { 0 };
-    *h = (struct hold) { 0 };
+    static const struct timespec moment = {0, 200000};
+    struct table t = {0};
+    *h = (struct hold){0};
     if (!on) {
         errno = ENOMEM;
         return false;
     }
     h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (h->proc < 0)
-        return false;
+    if (h->proc < 0) return false;
     pthread_mutex_lock(&turn);
     atomic_store(on, 1);
     h->began_ns = monotonic_ns();
     int moving, error = 0;
-    while ((moving = stop_some(h, &t)) > 0 && monotonic_ns() - h->began_ns < PATIENCE_NS)
-        nanosleep(&moment, NULL);
-    if (moving != 0)
-        error = moving < 0 && errno ? errno : ETIMEDOUT;
+    while ((moving = stop_some(h, &t)) > 0 && monotonic_ns() - h->began_ns < PATIENCE_NS) nanosleep(&moment, NULL);
+    if (moving != 0) error = moving < 0 && errno ? errno : ETIMEDOUT;
     free(t.all);
     if (error) {
         go_on(h);

@@ -9,12 +9,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct held_process { pid_t pid; uint64_t start; }; /* a pid alone may be another's when it is let go */
+struct held_process {
+    pid_t pid;
+    uint64_t start;
+}; /* a pid alone may be another's when it is let go */
 
 struct hold {
     struct held_process *stopped; /* in the order in which they were: a parent before its children */
     int count, capacity;
-    int proc;                    /* /proc, while it is held */
+    int proc; /* /proc, while it is held */
     uint64_t began_ns;
 };
 

@@ -6,7 +6,10 @@
 #include <sys/types.h>
 
 struct inode_entry;
-struct inode_table { struct inode_entry *slots; size_t capacity, count, bytes; };
+struct inode_table {
+    struct inode_entry *slots;
+    size_t capacity, count, bytes;
+};
 
 /*
  * The name this inode was first seen under, or NULL when this is the first time (it is remembered then).

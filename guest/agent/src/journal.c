@@ -41,21 +41,22 @@ static struct piece *fresh(struct journal *j, uint32_t capacity, uint64_t needed
     struct piece *p = NULL;
     while (!p && j->first && j->kept + sizeof *p + capacity > j->limit) {
         if (j->first->offset + j->first->length > needed_from) return NULL;
-        if (j->first->capacity == capacity) p = take_first(j); /* a flood goes round in the same few pieces */
-        else free(take_first(j));
+        if (j->first->capacity == capacity)
+            p = take_first(j); /* a flood goes round in the same few pieces */
+        else
+            free(take_first(j));
     }
     if (!p) p = malloc(sizeof *p + capacity);
     if (p) j->kept += sizeof *p + capacity;
     return p;
 }
 
-uint8_t *journal_room(
-    struct journal *j, uint8_t channel, uint64_t needed_from, uint64_t time_ns, size_t *available)
+uint8_t *journal_room(struct journal *j, uint8_t channel, uint64_t needed_from, uint64_t time_ns, size_t *available)
 {
     struct piece *last = j->last;
     /* Small writes that come together share a piece. */
     j->spare_given = !last || last->channel != channel || last->capacity - last->length < last->capacity / 4
-        || last->capacity == last->length || time_ns - last->time_ns > TOGETHER_NS;
+                     || last->capacity == last->length || time_ns - last->time_ns > TOGETHER_NS;
     if (!j->spare_given) {
         *available = last->capacity - last->length;
         return last->data + last->length;
@@ -82,8 +83,10 @@ static void seal_last(struct journal *j)
     if (!p) return;
     j->kept -= p->capacity - p->length;
     p->capacity = p->length;
-    if (j->before_last) j->before_last->next = p;
-    else j->first = p;
+    if (j->before_last)
+        j->before_last->next = p;
+    else
+        j->first = p;
     j->last = p;
 }
 
@@ -97,8 +100,10 @@ void journal_filled(struct journal *j, size_t count, uint64_t time_ns)
         p->time_ns = time_ns;
         p->length = 0;
         seal_last(j);
-        if (j->last) j->last->next = p;
-        else j->first = p;
+        if (j->last)
+            j->last->next = p;
+        else
+            j->first = p;
         j->before_last = j->last;
         j->last = p;
         j->spare_given = false;

@@ -33,8 +33,10 @@ static struct timer linger = {.fire = abandoned};
 static void set_deadline(uint64_t milliseconds)
 {
     /* Longer than fits is for ever. */
-    if (milliseconds == 0 || milliseconds > UINT64_MAX / (4 * MS)) timer_clear(&deadline);
-    else timer_set(&deadline, now_ns() + milliseconds * MS);
+    if (milliseconds == 0 || milliseconds > UINT64_MAX / (4 * MS))
+        timer_clear(&deadline);
+    else
+        timer_set(&deadline, now_ns() + milliseconds * MS);
 }
 
 void lifetime_begin(const struct boot *b)
@@ -65,8 +67,10 @@ void lifetime_renew(struct stream *s, struct fields request)
 
 void lifetime_kill_all(struct stream *s)
 {
-    if (tree_kill_own(KILL_MS, executions_reaped)) stream_end(s, NULL);
-    else stream_error(s, E_LIMIT, 0, "processes are left after %d ms", KILL_MS);
+    if (tree_kill_own(KILL_MS, executions_reaped))
+        stream_end(s, NULL);
+    else
+        stream_error(s, E_LIMIT, 0, "processes are left after %d ms", KILL_MS);
     stream_release(s);
 }
 

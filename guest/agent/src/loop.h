@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 struct watch {
-    int fd;                                          /* -1 when not in use */
-    uint32_t events;                                 /* what is asked for now */
+    int fd;          /* -1 when not in use */
+    uint32_t events; /* what is asked for now */
     bool added;
     void (*ready)(struct watch *w, uint32_t events);
 };
 
 struct timer {
-    uint64_t at_ns;                                  /* 0 when not set */
+    uint64_t at_ns; /* 0 when not set */
     void (*fire)(struct timer *t);
     struct timer *next, **link;
 };

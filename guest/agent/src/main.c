@@ -48,11 +48,12 @@ struct options {
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
-                    "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
-                    "                   [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
-                    "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo\n"
-                    "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
+    fprintf(stderr,
+            "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
+            "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
+            "                   [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
+            "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo\n"
+            "The guest agent of Isola (%s). It is started by a provider, not by hand; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
 }
@@ -87,13 +88,20 @@ static struct options parse(int count, char **words)
         if (i + 1 == count) usage();
         const char *value = words[++i];
         if (strcmp(word, "--bridge") == 0) exit(bridge(value));
-        if (strcmp(word, "--boot-fd") == 0) o.boot_fd = atoi(value);
-        else if (strcmp(word, "--listen-fd") == 0) o.listen_fd = atoi(value);
-        else if (strcmp(word, "--memory-events-fd") == 0) o.memory_events = atoi(value);
-        else if (strcmp(word, "--process-events-fd") == 0) o.process_events = atoi(value);
-        else if (strcmp(word, "--vsock") == 0) o.vsock = value;
-        else if (strcmp(word, "--port-name") == 0) o.port_name = value;
-        else if (strcmp(word, "--instance") != 0 && strcmp(word, "--sandbox") != 0) usage();
+        if (strcmp(word, "--boot-fd") == 0)
+            o.boot_fd = atoi(value);
+        else if (strcmp(word, "--listen-fd") == 0)
+            o.listen_fd = atoi(value);
+        else if (strcmp(word, "--memory-events-fd") == 0)
+            o.memory_events = atoi(value);
+        else if (strcmp(word, "--process-events-fd") == 0)
+            o.process_events = atoi(value);
+        else if (strcmp(word, "--vsock") == 0)
+            o.vsock = value;
+        else if (strcmp(word, "--port-name") == 0)
+            o.port_name = value;
+        else if (strcmp(word, "--instance") != 0 && strcmp(word, "--sandbox") != 0)
+            usage();
     }
     return o;
 }
@@ -154,7 +162,7 @@ static void give_workspace(const struct boot *b)
     struct stat st;
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd >= 0 && geteuid() == 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && user_find(b->user, &u)
-            && fchown(fd, u.uid, u.gid) < 0)
+        && fchown(fd, u.uid, u.gid) < 0)
         detach_failed("cannot give %s to %s: %s", folder, b->user, strerror(errno));
     if (fd >= 0) close(fd);
     free(folder);
@@ -280,8 +288,7 @@ int main(int count, char **words)
     hold_prepare();
     uint64_t seal = fields_u64(boot.fields, T_SECCOMP, 0);
     bool sealed = seal == 3 ? seccomp_hide_new() : !seal || (capabilities_seal() && seccomp_refuse(seal == 1));
-    if (!sealed)
-        detach_failed("cannot give up rights: %s", strerror(errno));
+    if (!sealed) detach_failed("cannot give up rights: %s", strerror(errno));
     find_events(&options);
     if (options.own_disk) disk_set_own();
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),

@@ -9,12 +9,12 @@
 
 /* Set once at boot, read-only afterwards. */
 struct file_view {
-    int root_fd;          /* O_PATH of ROOT, or -1: the sandbox has its own root and paths are plain */
-    const char *root;     /* ROOT as the commands see it, NULL when not confined */
-    const char *mount;    /* what callers call ROOT, e.g. /workspace; NULL when not confined */
-    const char *cwd;      /* where relative paths start when not confined */
-    const char *start;    /* where they start beneath ROOT when confined; see path_start_at */
-    const char *user;     /* default user, NULL for the agent's own */
+    int root_fd;       /* O_PATH of ROOT, or -1: the sandbox has its own root and paths are plain */
+    const char *root;  /* ROOT as the commands see it, NULL when not confined */
+    const char *mount; /* what callers call ROOT, e.g. /workspace; NULL when not confined */
+    const char *cwd;   /* where relative paths start when not confined */
+    const char *start; /* where they start beneath ROOT when confined; see path_start_at */
+    const char *user;  /* default user, NULL for the agent's own */
 };
 extern struct file_view file_view;
 

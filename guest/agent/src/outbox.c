@@ -9,8 +9,8 @@
 
 enum {
     FIRST = 16 << 10,
-    KEPT = 1 << 20,         /* a larger one is given back once it is empty */
-    BOUND = 16 << 20,       /* a server that asks and never reads is cut off here */
+    KEPT = 1 << 20,   /* a larger one is given back once it is empty */
+    BOUND = 16 << 20, /* a server that asks and never reads is cut off here */
 };
 
 /* Room for `length` bytes more behind what is queued; NULL when it is too much. */
@@ -76,8 +76,9 @@ bool outbox_send(struct outbox *o, enum frame_type type, uint32_t stream, const 
 {
     uint8_t header[FRAME_HEADER];
     put_header(header, type, stream, head_length + length);
-    struct iovec parts[3] = {
-        {header, sizeof header}, {(void *)(uintptr_t)head, head_length}, {(void *)(uintptr_t)payload, length}};
+    struct iovec parts[3] = {{header, sizeof header},
+                             {(void *)(uintptr_t)head, head_length},
+                             {(void *)(uintptr_t)payload, length}};
     ssize_t n = try_send(o, parts, 3);
     if (n < 0) return false;
     size_t sent = (size_t)n;
@@ -98,7 +99,7 @@ bool outbox_send_pipe(struct outbox *o, enum frame_type type, uint32_t stream, i
     if (n < 0 || !queue(o, header + n, sizeof header - (size_t)n)) return false;
     while (length && !o->length) {
         n = splice(pipe, NULL, o->fd, NULL, length, SPLICE_F_NONBLOCK);
-        if (n <= 0) break;  /* it is full, or not made for this, or gone, which shows when the rest is written */
+        if (n <= 0) break; /* it is full, or not made for this, or gone, which shows when the rest is written */
         length -= (size_t)n;
     }
     return queue_from_pipe(o, pipe, length);

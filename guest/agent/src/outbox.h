@@ -9,7 +9,7 @@
 
 struct outbox {
     int fd;
-    bool held;                       /* everything is queued, until it is flushed */
+    bool held; /* everything is queued, until it is flushed */
     uint8_t *bytes;
     size_t start, length, capacity;
 };

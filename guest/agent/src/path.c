@@ -14,33 +14,34 @@
 #include "path_walk.h"
 #include "user.h"
 
-struct file_view file_view = { .root_fd = -1 };
+struct file_view file_view = {.root_fd = -1};
 bool path_force_walk;
 
 /* ---- where a path starts ------------------------------------------------------------------------------- */
 
-struct anchor { int folder; bool owned; const char *rest; char joined[PATH_MAX]; };
+struct anchor {
+    int folder;
+    bool owned;
+    const char *rest;
+    char joined[PATH_MAX];
+};
 
 static const char *skip_slashes(const char *p)
 {
-    while (*p == '/')
-        p++;
+    while (*p == '/') p++;
     return p;
 }
 
 /* What follows `prefix` in `path`, component by component (/workspacefoo is not in /workspace), or NULL. */
 static const char *after_prefix(const char *path, const char *prefix)
 {
-    if (!prefix)
-        return NULL;
+    if (!prefix) return NULL;
     for (;;) {
         prefix = skip_slashes(prefix);
         path = skip_slashes(path);
-        if (!*prefix)
-            return path;
+        if (!*prefix) return path;
         size_t length = strcspn(prefix, "/");
-        if (strncmp(path, prefix, length) != 0 || (path[length] && path[length] != '/'))
-            return NULL;
+        if (strncmp(path, prefix, length) != 0 || (path[length] && path[length] != '/')) return NULL;
         prefix += length;
         path += length;
     }
@@ -51,8 +52,7 @@ static const char *beneath_view(const char *path)
 {
     const char *by_mount = after_prefix(path, file_view.mount);
     const char *by_root = after_prefix(path, file_view.root);
-    if (by_mount && by_root)
-        return by_mount > by_root ? by_mount : by_root;
+    if (by_mount && by_root) return by_mount > by_root ? by_mount : by_root;
     return by_mount ? by_mount : by_root;
 }
 
@@ -73,7 +73,7 @@ static bool anchor_take(const char *path, struct anchor *a)
     if (file_view.root_fd >= 0) {
         a->folder = file_view.root_fd;
         if (path[0] != '/' && file_view.start && *file_view.start) {
-            if (snprintf(a->joined, sizeof a->joined, "%s/%s", file_view.start, path) >= (int) sizeof a->joined) {
+            if (snprintf(a->joined, sizeof a->joined, "%s/%s", file_view.start, path) >= (int)sizeof a->joined) {
                 errno = ENAMETOOLONG;
                 return false;
             }
@@ -87,20 +87,17 @@ static bool anchor_take(const char *path, struct anchor *a)
         }
     } else if (path[0] != '/') {
         a->folder = open(file_view.cwd ? file_view.cwd : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (a->folder < 0)
-            return false;
+        if (a->folder < 0) return false;
         a->owned = true;
     }
-    if (!*a->rest)
-        a->rest = ".";
+    if (!*a->rest) a->rest = ".";
     return true;
 }
 
 static void anchor_drop(struct anchor *a)
 {
     int saved = errno;
-    if (a->owned)
-        close(a->folder);
+    if (a->owned) close(a->folder);
     errno = saved;
 }
 
@@ -109,9 +106,10 @@ static void anchor_drop(struct anchor *a)
 static int call_openat2(int folder, const char *path, int flags)
 {
     struct open_how how = {
-        .flags = (unsigned) (flags | O_CLOEXEC), .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+        .flags = (unsigned)(flags | O_CLOEXEC),
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
-    return (int) syscall(SYS_openat2, folder, path, &how, sizeof how);
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
 /* Asked once: an old kernel answers ENOSYS, a seccomp filter often EPERM, and neither says so per path. */
@@ -121,11 +119,9 @@ static bool kernel_resolves(void)
     int state = atomic_load(&known);
     if (state == 0) {
         int fd = call_openat2(file_view.root_fd, ".", O_PATH);
-        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
-            return false;
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) return false;
         state = fd >= 0 ? 1 : 2;
-        if (fd >= 0)
-            close(fd);
+        if (fd >= 0) close(fd);
         atomic_store(&known, state);
     }
     return state == 1;
@@ -137,8 +133,7 @@ static int open_beneath(int root, const char *path, int flags)
         /* EAGAIN: something was renamed while the kernel looked at a `..`. */
         for (int tries = 0; tries < WALK_TRIES_MAX; tries++) {
             int fd = call_openat2(root, path, flags);
-            if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-                return fd;
+            if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return fd;
         }
     }
     return walk_beneath(root, path, flags);
@@ -146,16 +141,14 @@ static int open_beneath(int root, const char *path, int flags)
 
 static int anchor_open(const struct anchor *a, const char *path, int flags)
 {
-    if (file_view.root_fd >= 0)
-        return open_beneath(a->folder, path, flags);
+    if (file_view.root_fd >= 0) return open_beneath(a->folder, path, flags);
     return openat(a->folder, path, flags | O_CLOEXEC);
 }
 
 int path_open(const char *path, int flags)
 {
     struct anchor a;
-    if (!anchor_take(path, &a))
-        return -1;
+    if (!anchor_take(path, &a)) return -1;
     int fd = anchor_open(&a, a.rest, flags);
     anchor_drop(&a);
     return fd;
@@ -181,11 +174,9 @@ bool path_place(const char *path, struct place *out)
 {
     struct anchor a;
     out->folder = -1;
-    if (!anchor_take(path, &a))
-        return false;
+    if (!anchor_take(path, &a)) return false;
     size_t length = trimmed(a.rest), start = length;
-    while (start > 0 && a.rest[start - 1] != '/')
-        start--;
+    while (start > 0 && a.rest[start - 1] != '/') start--;
     char parent[PATH_MAX];
     memcpy(parent, a.rest, start);
     parent[start] = 0;
@@ -207,8 +198,7 @@ bool path_place(const char *path, struct place *out)
 
 void place_close(struct place *p)
 {
-    if (p->folder >= 0)
-        close(p->folder);
+    if (p->folder >= 0) close(p->folder);
     p->folder = -1;
 }
 
@@ -222,15 +212,13 @@ bool path_place_followed(const char *path, struct place *out)
     }
     strcpy(now, path);
     for (int links = 0; links <= WALK_LINKS_MAX; links++) {
-        if (!path_place(now, out))
-            return false;
+        if (!path_place(now, out)) return false;
         if (!out->leaf[0] || !link_text(out->folder, out->leaf, target, sizeof target))
-            return true;       /* not a link, or not there yet */
+            return true; /* not a link, or not there yet */
         place_close(out);
         /* A link's text counts from the folder the link is in, which is what stands before the leaf. */
         size_t start = trimmed(now), length = strlen(target);
-        while (start > 0 && now[start - 1] != '/')
-            start--;
+        while (start > 0 && now[start - 1] != '/') start--;
         if (target[0] == '/') {
             if (file_view.root_fd >= 0) {
                 errno = EXDEV;
@@ -256,11 +244,9 @@ bool path_make_parents(const char *path, mode_t mode)
         errno = ENAMETOOLONG;
         return false;
     }
-    while (end > 0 && path[end - 1] != '/')
-        end--;
+    while (end > 0 && path[end - 1] != '/') end--;
     for (size_t i = 1; i <= end; i++) {
-        if (path[i - 1] == '/' || path[i] != '/')
-            continue;
+        if (path[i - 1] == '/' || path[i] != '/') continue;
         memcpy(prefix, path, i);
         prefix[i] = 0;
         int fd = path_open(prefix, O_PATH | O_DIRECTORY);
@@ -269,18 +255,14 @@ bool path_make_parents(const char *path, mode_t mode)
             continue;
         }
         /* What lies above a confined root is not ours to make, nor to judge: the resolution decides. */
-        if (errno == EXDEV && file_view.root_fd >= 0 && path[0] == '/' && !beneath_view(prefix))
-            continue;
+        if (errno == EXDEV && file_view.root_fd >= 0 && path[0] == '/' && !beneath_view(prefix)) continue;
         struct place p;
-        if (errno != ENOENT || !path_place(prefix, &p))
-            return false;
-        bool made = p.leaf[0]
-            && (mkdirat(p.folder, p.leaf, mode) == 0 ? user_give(p.folder, p.leaf) : errno == EEXIST);
+        if (errno != ENOENT || !path_place(prefix, &p)) return false;
+        bool made = p.leaf[0] && (mkdirat(p.folder, p.leaf, mode) == 0 ? user_give(p.folder, p.leaf) : errno == EEXIST);
         int saved = errno;
         place_close(&p);
         errno = saved;
-        if (!made)
-            return false;
+        if (!made) return false;
     }
     return true;
 }
@@ -292,8 +274,7 @@ int path_descend(int folder, const char *relative, mode_t make)
     for (;;) {
         relative = skip_slashes(relative);
         size_t length = strcspn(relative, "/");
-        if (current < 0 || length == 0)
-            return current;
+        if (current < 0 || length == 0) return current;
         int next = -1;
         if (length > NAME_MAX) {
             errno = ENAMETOOLONG;
@@ -307,8 +288,8 @@ int path_descend(int folder, const char *relative, mode_t make)
             /* The kernel says ENOTDIR for a link here; the caller wants to tell it from a file. */
             struct stat found;
             if (next < 0 && errno == ENOTDIR)
-                errno = fstatat(current, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode)
-                    ? ELOOP : ENOTDIR;
+                errno = fstatat(current, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode) ? ELOOP
+                                                                                                           : ENOTDIR;
         }
         int saved = errno;
         close(current);
@@ -332,8 +313,7 @@ void path_of(int fd, const char *given, char *out, size_t capacity)
 bool link_text(int folder, const char *name, char *out, size_t capacity)
 {
     ssize_t length = readlinkat(folder, name, out, capacity - 1);
-    if (length < 0)
-        return false;
+    if (length < 0) return false;
     out[length] = 0;
     return true;
 }
@@ -342,11 +322,9 @@ char *path_join(const char *base, const char *relative)
 {
     size_t left = strlen(base), right = strlen(relative);
     char *joined = malloc(left + right + 2);
-    if (!joined)
-        return NULL;
+    if (!joined) return NULL;
     memcpy(joined, base, left);
-    if (left && right && joined[left - 1] != '/')
-        joined[left++] = '/';
+    if (left && right && joined[left - 1] != '/') joined[left++] = '/';
     memcpy(joined + left, relative, right + 1);
     return joined;
 }

@@ -23,7 +23,10 @@ void path_start_at(const char *cwd);
 int path_open(const char *path, int flags);
 
 /* The folder that holds (or will hold) an entry. `leaf` is one component; empty when the path is the root. */
-struct place { int folder; char leaf[NAME_MAX + 1]; };
+struct place {
+    int folder;
+    char leaf[NAME_MAX + 1];
+};
 
 /* Resolves all but the last component. A path that ends in `..` fails with EINVAL. */
 bool path_place(const char *path, struct place *out);

@@ -18,15 +18,18 @@ enum { DEPTH_MAX = 4096 };
  * through, and goes back only if the parent is still that one. So depth costs no descriptors, and a folder
  * that was moved away meanwhile cannot take the walk with it: that is EAGAIN, and the walk starts again.
  */
-struct step { dev_t device; ino_t inode; };
+struct step {
+    dev_t device;
+    ino_t inode;
+};
 
 struct walk {
     int current;
     bool current_owned;
     size_t depth;
     int links;
-    struct step *steps;      /* the folders above `current`, the root first */
-    char *text;              /* what is left to walk sits at the end, so that a link's text fits before it */
+    struct step *steps; /* the folders above `current`, the root first */
+    char *text;         /* what is left to walk sits at the end, so that a link's text fits before it */
     char *rest;
 };
 
@@ -34,8 +37,7 @@ enum { WALK_TEXT = (WALK_LINKS_MAX + 2) * (PATH_MAX + 1) };
 
 static void walk_to(struct walk *w, int folder)
 {
-    if (w->current_owned)
-        close(w->current);
+    if (w->current_owned) close(w->current);
     w->current = folder;
     w->current_owned = true;
 }
@@ -44,15 +46,13 @@ static bool walk_up(struct walk *w)
 {
     struct stat here;
     /* Looking up "." asks for the same right to search as the kernel asks for "..". */
-    if (fstatat(w->current, ".", &here, AT_SYMLINK_NOFOLLOW) < 0)
-        return false;
+    if (fstatat(w->current, ".", &here, AT_SYMLINK_NOFOLLOW) < 0) return false;
     if (w->depth == 0) {
         errno = EXDEV;
         return false;
     }
     int parent = openat(w->current, "..", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (parent < 0)
-        return false;
+    if (parent < 0) return false;
     const struct step *expected = &w->steps[w->depth - 1];
     if (fstat(parent, &here) < 0 || here.st_dev != expected->device || here.st_ino != expected->inode) {
         close(parent);
@@ -71,9 +71,8 @@ static bool walk_down(struct walk *w, int folder)
         errno = ENAMETOOLONG;
         return false;
     }
-    if (fstat(w->current, &here) < 0)
-        return false;
-    w->steps[w->depth++] = (struct step) { here.st_dev, here.st_ino };
+    if (fstat(w->current, &here) < 0) return false;
+    w->steps[w->depth++] = (struct step){here.st_dev, here.st_ino};
     walk_to(w, folder);
     return true;
 }
@@ -85,15 +84,13 @@ static bool walk_link(struct walk *w, int link)
         errno = ELOOP;
         return false;
     }
-    if (!link_text(link, "", target, sizeof target))
-        return false;
+    if (!link_text(link, "", target, sizeof target)) return false;
     if (target[0] == '/') {
         errno = EXDEV;
         return false;
     }
     size_t length = strlen(target);
-    if (*w->rest && *w->rest != '/')
-        *--w->rest = '/';
+    if (*w->rest && *w->rest != '/') *--w->rest = '/';
     w->rest -= length;
     memcpy(w->rest, target, length);
     return true;
@@ -103,8 +100,7 @@ static bool walk_link(struct walk *w, int link)
 static int walk_last(int folder, const char *name, int flags, bool was_link)
 {
     int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ELOOP && !was_link)
-        errno = EAGAIN;
+    if (fd < 0 && errno == ELOOP && !was_link) errno = EAGAIN;
     if (fd >= 0 && (flags & O_PATH) && !was_link) {
         struct stat found;
         if (fstat(fd, &found) < 0 || S_ISLNK(found.st_mode)) {
@@ -121,8 +117,7 @@ static int walk_component(struct walk *w, int flags)
 {
     w->rest = w->rest + strspn(w->rest, "/");
     size_t length = strcspn(w->rest, "/");
-    if (length == 0)
-        return walk_last(w->current, ".", flags, false);
+    if (length == 0) return walk_last(w->current, ".", flags, false);
     if (length > NAME_MAX) {
         errno = ENAMETOOLONG;
         return -1;
@@ -134,13 +129,11 @@ static int walk_component(struct walk *w, int flags)
     bool last = !w->rest[strspn(w->rest, "/")], slash = *w->rest == '/';
     if (!strcmp(name, ".") || !strcmp(name, "..")) {
         struct stat here;
-        if (name[1] ? !walk_up(w) : fstatat(w->current, ".", &here, AT_SYMLINK_NOFOLLOW) < 0)
-            return -1;
+        if (name[1] ? !walk_up(w) : fstatat(w->current, ".", &here, AT_SYMLINK_NOFOLLOW) < 0) return -1;
         return last ? walk_last(w->current, ".", flags, false) : -2;
     }
     int fd = openat(w->current, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
+    if (fd < 0) return -1;
     struct stat found;
     bool ok = fstat(fd, &found) == 0;
     bool link = ok && S_ISLNK(found.st_mode);
@@ -162,10 +155,9 @@ static int walk_component(struct walk *w, int flags)
 
 int walk_beneath(int root, const char *path, int flags)
 {
-    struct walk w = { .steps = malloc(DEPTH_MAX * sizeof *w.steps), .text = malloc(WALK_TEXT) };
+    struct walk w = {.steps = malloc(DEPTH_MAX * sizeof *w.steps), .text = malloc(WALK_TEXT)};
     int answer = -1;
-    if (!w.steps || !w.text)
-        errno = ENOMEM;
+    if (!w.steps || !w.text) errno = ENOMEM;
     for (int tries = 0; w.steps && w.text && tries < WALK_TRIES_MAX; tries++) {
         size_t length = strlen(path);
         w.current = root;
@@ -174,15 +166,12 @@ int walk_beneath(int root, const char *path, int flags)
         w.links = 0;
         w.rest = w.text + WALK_TEXT - length - 1;
         memcpy(w.rest, path, length + 1);
-        do
-            answer = walk_component(&w, flags);
+        do answer = walk_component(&w, flags);
         while (answer == -2);
         int saved = errno;
-        if (w.current_owned)
-            close(w.current);
+        if (w.current_owned) close(w.current);
         errno = saved;
-        if (answer >= 0 || errno != EAGAIN)
-            break;
+        if (answer >= 0 || errno != EAGAIN) break;
     }
     int saved = errno;
     free(w.steps);

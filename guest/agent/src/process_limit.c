@@ -9,10 +9,10 @@
 #define MS 1000000ull
 
 enum {
-    LOOK_MS = 10,         /* while the number changes, or is near the limit */
-    LOOK_MOST_MS = 1000,  /* while it does not */
-    STARVED_MS = 1000,    /* how long commands find no room before some is made */
-    STARVED_LEAST = 16,   /* threads of an execution that is worth ending then */
+    LOOK_MS = 10,        /* while the number changes, or is near the limit */
+    LOOK_MOST_MS = 1000, /* while it does not */
+    STARVED_MS = 1000,   /* how long commands find no room before some is made */
+    STARVED_LEAST = 16,  /* threads of an execution that is worth ending then */
 };
 
 static uint64_t limit, met;
@@ -77,8 +77,10 @@ static void end_largest(bool by_threads, int least)
     }
     if (!largest && !helper) return;
     met++;
-    if (helper) sudo_end(helper);
-    else order(largest, ORDER_KILL_TREE, 0);
+    if (helper)
+        sudo_end(helper);
+    else
+        order(largest, ORDER_KILL_TREE, 0);
 }
 
 void process_limit_starved(void)

@@ -28,7 +28,8 @@ bool process_signal(int proc, pid_t pid, uint64_t start, int signal_number)
     int error = ESRCH;
     if (start != 0 && process_start(proc, pid) == start) {
         /* Where there are no such descriptors (before Linux 5.3) the pid has to do. */
-        sent = (fd >= 0 ? (int)syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal_number, NULL, 0) : kill(pid, signal_number)) == 0;
+        sent =
+            (fd >= 0 ? (int)syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal_number, NULL, 0) : kill(pid, signal_number)) == 0;
         error = errno;
     }
     if (fd >= 0) close(fd);

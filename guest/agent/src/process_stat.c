@@ -6,8 +6,19 @@
 #include <unistd.h>
 
 /* Numbers of proc(5); the first two are the pid and the name. */
-enum { STATE = 3, PARENT, SESSION = 6, FLAGS = 9, USER_TIME = 14, KERNEL_TIME, CHILDREN_USER_TIME, CHILDREN_KERNEL_TIME,
-       THREADS = 20, START = 22, PAGES = 24 };
+enum {
+    STATE = 3,
+    PARENT,
+    SESSION = 6,
+    FLAGS = 9,
+    USER_TIME = 14,
+    KERNEL_TIME,
+    CHILDREN_USER_TIME,
+    CHILDREN_KERNEL_TIME,
+    THREADS = 20,
+    START = 22,
+    PAGES = 24
+};
 
 /* No stdio and no heap: a supervisor calls this too. The name may hold anything, so look behind the last ')'. */
 bool process_stat_read(int folder, const char *name, struct process_stat *out)
@@ -33,13 +44,14 @@ bool process_stat_read(int folder, const char *name, struct process_stat *out)
         if (end == at) return false;
         at = end;
     }
-    *out = (struct process_stat) {
+    *out = (struct process_stat){
         .state = state,
         .parent = (pid_t)fields[PARENT],
         .session = (pid_t)fields[SESSION],
         .flags = (unsigned)fields[FLAGS],
         .threads = (int)fields[THREADS],
-        .ticks = (uint64_t)(fields[USER_TIME] + fields[KERNEL_TIME] + fields[CHILDREN_USER_TIME] + fields[CHILDREN_KERNEL_TIME]),
+        .ticks = (uint64_t)(fields[USER_TIME] + fields[KERNEL_TIME] + fields[CHILDREN_USER_TIME]
+                            + fields[CHILDREN_KERNEL_TIME]),
         .start = (uint64_t)fields[START],
         .pages = fields[PAGES] > 0 ? (uint64_t)fields[PAGES] : 0,
     };

@@ -20,7 +20,12 @@
 
 enum { PROCESSES_MAX = 65536 };
 
-struct process { pid_t pid, parent; int threads; uint64_t start; bool ours; };
+struct process {
+    pid_t pid, parent;
+    int threads;
+    uint64_t start;
+    bool ours;
+};
 
 /* Static, because a supervisor has no heap; each process that uses it has its own copy. */
 static struct process table[PROCESSES_MAX];
@@ -48,7 +53,7 @@ static int read_table(void)
             struct process_stat seen;
             if (!process_stat_read(proc_fd, entry->d_name, &seen) || seen.state == 'Z' || seen.state == 'X') continue;
             pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-            table[count++] = (struct process) {pid, seen.parent, seen.threads, seen.start, false};
+            table[count++] = (struct process){pid, seen.parent, seen.threads, seen.start, false};
         }
     }
     close(proc_fd);
@@ -70,8 +75,10 @@ static struct process *lookup(pid_t pid, int count)
     while (low < high) {
         int middle = (low + high) / 2;
         if (table[middle].pid == pid) return &table[middle];
-        if (table[middle].pid < pid) low = middle + 1;
-        else high = middle;
+        if (table[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return NULL;
 }
@@ -268,7 +275,7 @@ bool tree_kill_own(int milliseconds, void (*reaped)(pid_t pid, int status))
     for (int round = 0;; round++) {
         int found = -1;
         if (self == 1) {
-            kill(-1, SIGKILL);      /* everything in our namespace but ourselves */
+            kill(-1, SIGKILL); /* everything in our namespace but ourselves */
         } else {
             /* Stop what can be seen until a look finds nothing new, then kill; children of the killed come to us. */
             int before = tree_signal(self, SIGSTOP);

@@ -26,7 +26,9 @@ int tree_count_others(void);
 /* Looks at all processes, for tree_size; false when /proc is not to be had. */
 bool tree_read(void);
 /* What is beneath `root`, itself not included, as tree_read saw it. */
-struct tree_size { int processes, threads; };
+struct tree_size {
+    int processes, threads;
+};
 struct tree_size tree_size(pid_t root);
 
 /* True when the kernel gives orphans to the nearest subreaper above them, so that they stay in their tree. */

@@ -20,14 +20,17 @@ struct relay {
     struct watch watch;
     struct timer patience;
     bool connecting, try_v6, accepted;
-    bool server_eof, peer_eof;       /* who has said that nothing more comes */
-    struct ring out;                 /* from the server, on its way to the socket */
+    bool server_eof, peer_eof; /* who has said that nothing more comes */
+    struct ring out;           /* from the server, on its way to the socket */
     size_t ungranted;
     uint16_t port;
     struct relay *next, **link;
 };
 
-struct listening { struct stream *stream; struct watch watch; };
+struct listening {
+    struct stream *stream;
+    struct watch watch;
+};
 
 static struct relay *relays;
 static int accepted_count;
@@ -56,8 +59,10 @@ static void relay_fail(struct relay *r, enum error_code code, int error)
     struct stream *s = r->stream;
     uint16_t port = r->port;
     relay_free(r);
-    if (code == E_REFUSED) stream_error(s, code, error, "nothing listens on port %u", port);
-    else stream_error(s, code, error, "connection to port %u: %s", port, strerror(error));
+    if (code == E_REFUSED)
+        stream_error(s, code, error, "nothing listens on port %u", port);
+    else
+        stream_error(s, code, error, "connection to port %u: %s", port, strerror(error));
 }
 
 /* Returns false when the relay is gone. */
@@ -132,7 +137,8 @@ static void connected(struct relay *r)
         error = ECONNREFUSED;
     }
     if (error) {
-        relay_fail(r, error == ECONNREFUSED || error == ENETUNREACH || error == EADDRNOTAVAIL ? E_REFUSED : E_IO, error);
+        relay_fail(r, error == ECONNREFUSED || error == ENETUNREACH || error == EADDRNOTAVAIL ? E_REFUSED : E_IO,
+                   error);
         return;
     }
     r->connecting = false;
@@ -152,8 +158,10 @@ static void relay_ready(struct watch *w, uint32_t what)
     }
     /* A reset with nothing left to read would otherwise wake us for ever. */
     if ((what & EPOLLERR) || ((what & EPOLLHUP) && r->peer_eof)) {
-        if (r->peer_eof) relay_end(r);
-        else go_on(r);
+        if (r->peer_eof)
+            relay_end(r);
+        else
+            go_on(r);
         return;
     }
     go_on(r);
@@ -167,8 +175,10 @@ static void patience_over(struct timer *t)
 static void on_data(void *context, const uint8_t *bytes, size_t length)
 {
     struct relay *r = context;
-    if (!ring_put(&r->out, bytes, length, 2 * AGENT_WINDOW)) relay_fail(r, E_LIMIT, ENOMEM);
-    else go_on(r);
+    if (!ring_put(&r->out, bytes, length, 2 * AGENT_WINDOW))
+        relay_fail(r, E_LIMIT, ENOMEM);
+    else
+        go_on(r);
 }
 
 static void on_eof(void *context)
@@ -216,7 +226,11 @@ static struct relay *relay_new(struct stream *s, int fd, uint16_t port)
 
 static bool start_connect(struct relay *r, const char *host)
 {
-    union { struct sockaddr any; struct sockaddr_in v4; struct sockaddr_in6 v6; } address;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address;
     memset(&address, 0, sizeof address);
     socklen_t size;
     if (inet_pton(AF_INET, host, &address.v4.sin_addr) == 1) {
@@ -338,11 +352,12 @@ static void listening_dropped(void *context)
 
 void relay_listen(struct stream *s, struct fields request)
 {
-    static const struct stream_owner owner = {
-        listening_data, listening_ignore, listening_ignore, listening_cancel, listening_dropped};
+    static const struct stream_owner owner = {listening_data, listening_ignore, listening_ignore, listening_cancel,
+                                              listening_dropped};
     uint64_t port = fields_u64(request, T_PORT, 0);
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     int fd = port > 65535 ? -1 : socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int on = 1;
@@ -353,8 +368,11 @@ void relay_listen(struct stream *s, struct fields request)
         int error = port > 65535 ? EINVAL : errno;
         if (fd >= 0) close(fd);
         free(l);
-        stream_error(s, error == EADDRINUSE ? E_EXISTS : error == EINVAL ? E_INVALID : E_IO, error,
-                     "cannot listen on port %llu: %s", (unsigned long long)port, strerror(error));
+        stream_error(s,
+                     error == EADDRINUSE ? E_EXISTS
+                     : error == EINVAL   ? E_INVALID
+                                         : E_IO,
+                     error, "cannot listen on port %llu: %s", (unsigned long long)port, strerror(error));
         stream_release(s);
         return;
     }

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ring { uint8_t *data; size_t start, length, capacity; };
+struct ring {
+    uint8_t *data;
+    size_t start, length, capacity;
+};
 
 static inline bool ring_put(struct ring *r, const void *bytes, size_t length, size_t bound)
 {

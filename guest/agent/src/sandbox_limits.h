@@ -11,7 +11,9 @@
 #include "wire.h"
 
 /* How often each limit was met so far. */
-struct limit_counts { uint64_t memory, processes, threads, disk; };
+struct limit_counts {
+    uint64_t memory, processes, threads, disk;
+};
 
 /*
  * Descriptors of memory.oom_control or memory.events and of pids.events, which counts threads, -1 for none; `disk` bytes, 0 for no limit;

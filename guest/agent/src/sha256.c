@@ -2,7 +2,12 @@
 
 #include <string.h>
 
-struct hash { uint32_t state[8]; uint64_t total; uint8_t block[64]; size_t used; };
+struct hash {
+    uint32_t state[8];
+    uint64_t total;
+    uint8_t block[64];
+    size_t used;
+};
 
 static const uint32_t K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -94,8 +99,10 @@ void sha256(const void *data, size_t length, uint8_t out[SHA256_SIZE])
 void hmac_sha256(const uint8_t *key, size_t key_length, const void *data, size_t length, uint8_t out[SHA256_SIZE])
 {
     uint8_t block[64] = {0}, pad[64];
-    if (key_length > sizeof block) sha256(key, key_length, block);
-    else memcpy(block, key, key_length);
+    if (key_length > sizeof block)
+        sha256(key, key_length, block);
+    else
+        memcpy(block, key, key_length);
 
     struct hash h;
     start(&h);

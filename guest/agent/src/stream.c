@@ -12,13 +12,13 @@
 enum {
     BUCKETS = 256,
     STREAMS_MAX = 8192,
-    UPLOAD_WINDOW = 2 * AGENT_WINDOW,   /* of an upload that proves to be large: what is written and what comes overlap */
+    UPLOAD_WINDOW = 2 * AGENT_WINDOW, /* of an upload that proves to be large: what is written and what comes overlap */
 };
 
 pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t room = PTHREAD_COND_INITIALIZER;  /* the outbox may have room again */
+static pthread_cond_t room = PTHREAD_COND_INITIALIZER; /* the outbox may have room again */
 static struct stream *table[BUCKETS];
-static struct stream *dropped_owners;                   /* to be told, linked by next */
+static struct stream *dropped_owners; /* to be told, linked by next */
 static int count;
 static uint32_t next_own = 0x80000000u;
 
@@ -103,40 +103,49 @@ bool streams_take(const struct frame *f)
     void *context = s ? s->context : NULL;
     bool ok = true;
     if (s) switch (f->type) {
-    case DATA:
-        s->allowance -= (int64_t)f->length;
-        ok = s->allowance >= 0 && !s->input_eof;
-        if (ok && !owner && !s->over) {
-            ok = f->length == 0 || blocks_put(&s->input, f);
+        case DATA:
+            s->allowance -= (int64_t)f->length;
+            ok = s->allowance >= 0 && !s->input_eof;
+            if (ok && !owner && !s->over) {
+                ok = f->length == 0 || blocks_put(&s->input, f);
+                pthread_cond_broadcast(&s->changed);
+            }
+            break;
+        case STREAM_EOF:
+            s->input_eof = true;
             pthread_cond_broadcast(&s->changed);
+            break;
+        case CREDIT:
+            ok = f->length == 4;
+            if (ok) s->credit += get_u32(f->payload);
+            if (s->credit > INT32_MAX) s->credit = INT32_MAX;
+            pthread_cond_broadcast(&s->changed);
+            break;
+        case CANCEL:
+            mark_over(s);
+            pthread_cond_broadcast(&room);
+            break;
+        default:
+            ok = false;
         }
-        break;
-    case STREAM_EOF:
-        s->input_eof = true;
-        pthread_cond_broadcast(&s->changed);
-        break;
-    case CREDIT:
-        ok = f->length == 4;
-        if (ok) s->credit += get_u32(f->payload);
-        if (s->credit > INT32_MAX) s->credit = INT32_MAX;
-        pthread_cond_broadcast(&s->changed);
-        break;
-    case CANCEL:
-        mark_over(s);
-        pthread_cond_broadcast(&room);
-        break;
-    default:
-        ok = false;
-    }
     pthread_mutex_unlock(&stream_lock);
     if (!ok) return false;
     if (owner) switch (f->type) {
-    case DATA: owner->data(context, f->payload, f->length); break;
-    case STREAM_EOF: owner->eof(context); break;
-    case CREDIT: owner->credit(context); break;
-    case CANCEL: owner->cancel(context); break;
-    default: break;
-    }
+        case DATA:
+            owner->data(context, f->payload, f->length);
+            break;
+        case STREAM_EOF:
+            owner->eof(context);
+            break;
+        case CREDIT:
+            owner->credit(context);
+            break;
+        case CANCEL:
+            owner->cancel(context);
+            break;
+        default:
+            break;
+        }
     return true;
 }
 
@@ -295,7 +304,7 @@ static void finish(struct stream *s, enum frame_type type, const uint8_t *payloa
     }
     bool owned = s->owner != NULL;
     pthread_mutex_unlock(&stream_lock);
-    if (owned && first) stream_free(s);     /* a worker's stream is freed by stream_release */
+    if (owned && first) stream_free(s); /* a worker's stream is freed by stream_release */
 }
 
 void stream_end(struct stream *s, const struct builder *result)

@@ -13,7 +13,11 @@
 struct stream;
 
 /* What a worker is given. `fields` are valid (fields_valid) and live until the operation returns. */
-struct request { struct stream *stream; enum operation operation; struct fields fields; };
+struct request {
+    struct stream *stream;
+    enum operation operation;
+    struct fields fields;
+};
 
 /* Waits until the server has granted at least `least` bytes; returns how many (at most `most`), 0 when over. */
 size_t stream_await_credit(struct stream *s, size_t least, size_t most);

@@ -17,20 +17,20 @@ struct stream_owner {
     void (*data)(void *context, const uint8_t *bytes, size_t length);
     void (*eof)(void *context);
     void (*credit)(void *context);
-    void (*cancel)(void *context);   /* must answer with stream_end or stream_error */
-    void (*dropped)(void *context);  /* the stream is gone when this returns; do not touch it again */
+    void (*cancel)(void *context);  /* must answer with stream_end or stream_error */
+    void (*dropped)(void *context); /* the stream is gone when this returns; do not touch it again */
 };
 
 struct stream {
     uint32_t id;
-    int64_t credit;                  /* payload bytes we may still send */
-    int64_t allowance;               /* payload bytes the server may still send */
+    int64_t credit;    /* payload bytes we may still send */
+    int64_t allowance; /* payload bytes the server may still send */
     bool over, ended;
     struct stream *next;
     /* for workers */
     pthread_cond_t changed;
     struct blocks input;
-    struct block *reading;           /* what stream_receive gave out last */
+    struct block *reading; /* what stream_receive gave out last */
     bool input_eof, widened;
     size_t ungranted;
     int over_fd;

@@ -20,9 +20,9 @@ extern char **environ;
 /* -1 when nothing listens. */
 static int connect_to_agent(void)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = SUDO_SOCKET };
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SUDO_SOCKET};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *) &address, sizeof address) < 0) {
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
         close(fd);
         fd = -1;
     }
@@ -37,8 +37,8 @@ static bool starts(const char *text, const char *prefix)
 /* What names the screen and the language is kept; the rest is the caller's own. */
 static bool is_kept(const char *entry, bool all)
 {
-    return all || starts(entry, "TERM=") || starts(entry, "LANG=") || starts(entry, "LC_") || starts(entry, "COLORTERM=")
-        || starts(entry, "DEBIAN_FRONTEND=");
+    return all || starts(entry, "TERM=") || starts(entry, "LANG=") || starts(entry, "LC_")
+           || starts(entry, "COLORTERM=") || starts(entry, "DEBIAN_FRONTEND=");
 }
 
 static int refuse(const char *what, const char *detail)
@@ -47,12 +47,17 @@ static int refuse(const char *what, const char *detail)
     return 1;
 }
 
-struct wish { const char *user; uint64_t flags; int first; bool done; };
+struct wish {
+    const char *user;
+    uint64_t flags;
+    int first;
+    bool done;
+};
 
 /* Reads the options; `first` is where the command begins. -1, or the code to end with. */
 static int options_read(int count, char **words, struct wish *w)
 {
-    static const char *const with_value[] = { "-g", "-p", "-C", "-r", "-t", "-T", "-h", "-D", "-R", NULL };
+    static const char *const with_value[] = {"-g", "-p", "-C", "-r", "-t", "-T", "-h", "-D", "-R", NULL};
     int i = 1;
     for (; i < count && words[i][0] == '-' && words[i][1]; i++) {
         const char *word = words[i];
@@ -61,8 +66,7 @@ static int options_read(int count, char **words, struct wish *w)
             break;
         }
         if (!strcmp(word, "-u") || !strcmp(word, "--user")) {
-            if (++i >= count)
-                return refuse("option requires an argument: ", word);
+            if (++i >= count) return refuse("option requires an argument: ", word);
             w->user = words[i];
         } else if (starts(word, "--user=")) {
             w->user = word + 7;
@@ -81,12 +85,10 @@ static int options_read(int count, char **words, struct wish *w)
             /* --non-interactive, --set-home and their like: it is so anyway */
         } else {
             for (int k = 0; with_value[k]; k++)
-                if (!strcmp(word, with_value[k]))
-                    return refuse("option is not known here: ", word);
+                if (!strcmp(word, with_value[k])) return refuse("option is not known here: ", word);
             for (const char *letter = word + 1; *letter; letter++) {
                 w->flags |= *letter == 'i' ? SUDO_LOGIN : *letter == 's' ? SUDO_SHELL : *letter == 'E' ? SUDO_KEEP : 0;
-                if (!strchr("isEnHSPbAB", *letter))
-                    return refuse("option is not known here: ", word);
+                if (!strchr("isEnHSPbAB", *letter)) return refuse("option is not known here: ", word);
             }
         }
     }
@@ -98,14 +100,11 @@ static void request_build(struct builder *b, int count, char **words, const stru
 {
     int i = w->first;
     for (char **entry = environ; *entry; entry++)
-        if (is_kept(*entry, w->flags & SUDO_KEEP))
-            build_text(b, T_ENV, *entry);
+        if (is_kept(*entry, w->flags & SUDO_KEEP)) build_text(b, T_ENV, *entry);
     for (; i < count && strchr(words[i], '=') && words[i][0] != '/' && words[i][0] != '='; i++)
         build_text(b, T_ENV, words[i]);
-    for (; i < count; i++)
-        build_text(b, T_ARG, words[i]);
-    if (w->user)
-        build_text(b, T_USER, w->user);
+    for (; i < count; i++) build_text(b, T_ARG, words[i]);
+    if (w->user) build_text(b, T_USER, w->user);
     build_u64(b, T_FLAGS, w->flags);
 }
 
@@ -113,50 +112,52 @@ static void request_build(struct builder *b, int count, char **words, const stru
 static bool request_send(int fd, const struct builder *b)
 {
     uint8_t length[4];
-    put_u32(length, (uint32_t) b->length);
+    put_u32(length, (uint32_t)b->length);
     int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int given[SUDO_DESCRIPTORS] = { 0, 1, 2, folder };
-    union { struct cmsghdr align; char room[CMSG_SPACE(sizeof given)]; } control = { 0 };
-    struct iovec part = { length, sizeof length };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room,
-                              .msg_controllen = sizeof control.room };
+    int given[SUDO_DESCRIPTORS] = {0, 1, 2, folder};
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(sizeof given)];
+    } control = {0};
+    struct iovec part = {length, sizeof length};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.room,
+                             .msg_controllen = sizeof control.room};
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
     head->cmsg_len = CMSG_LEN(sizeof given);
     memcpy(CMSG_DATA(head), given, sizeof given);
-    bool sent = folder >= 0 && sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t) sizeof length;
+    bool sent = folder >= 0 && sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof length;
     for (size_t at = 0; sent && at < b->length;) {
         ssize_t n = send(fd, b->data + at, b->length - at, MSG_NOSIGNAL);
         if (n <= 0)
             sent = false;
         else
-            at += (size_t) n;
+            at += (size_t)n;
     }
-    if (folder >= 0)
-        close(folder);
+    if (folder >= 0) close(folder);
     return sent;
 }
 
 static int answer_read(int fd)
 {
     uint8_t answer[8];
-    if (recv(fd, answer, sizeof answer, MSG_WAITALL) != (ssize_t) sizeof answer)
+    if (recv(fd, answer, sizeof answer, MSG_WAITALL) != (ssize_t)sizeof answer)
         return refuse("the sandbox ended it", "");
     uint32_t kind = get_u32(answer), value = get_u32(answer + 4);
-    if (kind == SUDO_EXITED)
-        return (int) value;
+    if (kind == SUDO_EXITED) return (int)value;
     if (kind == SUDO_SIGNALED) {
-        signal((int) value, SIG_DFL);
+        signal((int)value, SIG_DFL);
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        raise((int) value);
-        return 128 + (int) value;
+        raise((int)value);
+        return 128 + (int)value;
     }
-    if (value == EPERM)
-        return refuse("this user is not in the group sudo", "");
-    return refuse("cannot run it: ", value == ENOENT ? "no such user" : strerror((int) value));
+    if (value == EPERM) return refuse("this user is not in the group sudo", "");
+    return refuse("cannot run it: ", value == ENOENT ? "no such user" : strerror((int)value));
 }
 
 /* Passes signals on until there is an answer. */
@@ -164,20 +165,17 @@ static int wait_for_end(int fd)
 {
     sigset_t passed;
     sigemptyset(&passed);
-    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaddset(&passed, numbers[i]);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(&passed, numbers[i]);
     sigprocmask(SIG_BLOCK, &passed, NULL);
-    struct pollfd polled[2] = { { .fd = fd, .events = POLLIN },
-                                { .fd = signalfd(-1, &passed, SFD_CLOEXEC), .events = POLLIN } };
+    struct pollfd polled[2] = {{.fd = fd, .events = POLLIN},
+                               {.fd = signalfd(-1, &passed, SFD_CLOEXEC), .events = POLLIN}};
     for (;;) {
-        if (poll(polled, 2, -1) < 0 && errno != EINTR)
-            return refuse("poll failed", "");
-        if (polled[0].revents)
-            return answer_read(fd);
+        if (poll(polled, 2, -1) < 0 && errno != EINTR) return refuse("poll failed", "");
+        if (polled[0].revents) return answer_read(fd);
         struct signalfd_siginfo info;
-        if ((polled[1].revents & POLLIN) && read(polled[1].fd, &info, sizeof info) == (ssize_t) sizeof info) {
-            uint8_t number = (uint8_t) info.ssi_signo;
+        if ((polled[1].revents & POLLIN) && read(polled[1].fd, &info, sizeof info) == (ssize_t)sizeof info) {
+            uint8_t number = (uint8_t)info.ssi_signo;
             send(fd, &number, 1, MSG_NOSIGNAL);
         }
     }
@@ -192,29 +190,24 @@ static void become_own_of_image(char **words)
     static const char path[] = "/usr/bin/sudo";
     struct stat own, other;
     if (stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0
-            && (own.st_dev != other.st_dev || own.st_ino != other.st_ino))
+        && (own.st_dev != other.st_dev || own.st_ino != other.st_ino))
         execv(path, words);
 }
 
 int sudo_ask(int count, char **words)
 {
     int fd = connect_to_agent(), error = errno;
-    if (fd < 0)
-        become_own_of_image(words);
-    struct wish w = { 0 };
+    if (fd < 0) become_own_of_image(words);
+    struct wish w = {0};
     int code = options_read(count, words, &w);
-    if (code >= 0)
-        return code;
+    if (code >= 0) return code;
     if (w.first >= count && !(w.flags & (SUDO_LOGIN | SUDO_SHELL)))
         return w.done ? 0 : refuse("usage: sudo [-EHinsS] [-u user] [VAR=value] command [argument ...]", "");
-    struct builder b = { 0 };
+    struct builder b = {0};
     request_build(&b, count, words, &w);
-    if (b.overflow)
-        return refuse("arguments and environment are too long", "");
-    if (fd < 0)
-        return refuse("it is not served in this sandbox: ", strerror(error));
-    if (!request_send(fd, &b))
-        return refuse("cannot ask: ", strerror(errno));
+    if (b.overflow) return refuse("arguments and environment are too long", "");
+    if (fd < 0) return refuse("it is not served in this sandbox: ", strerror(error));
+    if (!request_send(fd, &b)) return refuse("cannot ask: ", strerror(errno));
     builder_free(&b);
     return wait_for_end(fd);
 }

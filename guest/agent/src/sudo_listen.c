@@ -29,8 +29,8 @@ enum { HELPERS_MAX = 64, BACKLOG = 64, RETRY_MS = 20 };
 
 static bool wanted;
 static char self[PATH_MAX];
-static struct launch limits;             /* those of every command */
-static struct timespec groups_seen;      /* when /etc/group was changed that was looked at last */
+static struct launch limits;        /* those of every command */
+static struct timespec groups_seen; /* when /etc/group was changed that was looked at last */
 static pid_t helpers[HELPERS_MAX];
 static int helper_count;
 
@@ -61,7 +61,7 @@ static void wait_a_moment(void)
 static _Noreturn void become_helper(int connection)
 {
     char *words[] = {self, (char *)(uintptr_t) "--sudo", NULL}, *environment[] = {NULL};
-    setsid();                            /* so that it is held together with commands */
+    setsid(); /* so that it is held together with commands */
     if (dup2(connection, 0) == 0 && command_confine(&limits)) {
         close_from(3);
         execve(self, words, environment);
@@ -72,7 +72,7 @@ static _Noreturn void become_helper(int connection)
 static void client_waits(struct watch *w, uint32_t what)
 {
     (void)what;
-    if (hold_is_on()) {                  /* nothing begins while commands are held */
+    if (hold_is_on()) { /* nothing begins while commands are held */
         wait_a_moment();
         return;
     }
@@ -83,7 +83,7 @@ static void client_waits(struct watch *w, uint32_t what)
     }
     pid_t pid = fork();
     if (pid == 0) become_helper(connection);
-    close(connection);                   /* a client without a helper sees it end */
+    close(connection); /* a client without a helper sees it end */
     if (pid < 0) return;
     helpers[helper_count++] = pid;
     process_limit_started();
@@ -108,7 +108,7 @@ static int listen_here(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SUDO_SOCKET};
     if (!folder_is_ours()) return -1;
-    unlink(SUDO_SOCKET);                 /* of an agent before us */
+    unlink(SUDO_SOCKET); /* of an agent before us */
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && chmod(SUDO_SOCKET, 0666) == 0
         && listen(fd, BACKLOG) == 0)
@@ -179,7 +179,7 @@ int sudo_helpers(const pid_t **list)
 void sudo_end(pid_t helper)
 {
     tree_signal(helper, SIGKILL);
-    kill(helper, SIGKILL);               /* a child that we have not reaped; what is left of its tree is a stray */
+    kill(helper, SIGKILL); /* a child that we have not reaped; what is left of its tree is a stray */
 }
 
 void sudo_end_all(void)

@@ -33,7 +33,10 @@ static const char *mark;
 static bool leader_ended, told_started;
 
 /* Those whose command is over and who wait for another; the last to come is the first to go. */
-static struct idle { pid_t pid; int control; } idle[TREE_APART_MAX];
+static struct idle {
+    pid_t pid;
+    int control;
+} idle[TREE_APART_MAX];
 static int idle_count;
 
 /* As getdents64 gives them. */
@@ -119,8 +122,10 @@ static _Noreturn void execute_searching(const struct launch *l)
             if (at) path[at++] = '/';
             memcpy(path + at, name, name_length + 1);
             execute(l, path);
-            if (errno == EACCES) worst = EACCES;
-            else if (errno != ENOENT && errno != ENOTDIR) give_up(STAGE_EXEC);
+            if (errno == EACCES)
+                worst = EACCES;
+            else if (errno != ENOENT && errno != ENOTDIR)
+                give_up(STAGE_EXEC);
         }
         p = end ? end + 1 : NULL;
     }
@@ -267,8 +272,10 @@ static bool reap_children(void)
             continue;
         }
         struct report r = {.kind = REPORT_FREE};
-        if (over) tell_ended(leaders, &leaders_usage, none);
-        else if (none) tell(&r);
+        if (over)
+            tell_ended(leaders, &leaders_usage, none);
+        else if (none)
+            tell(&r);
         return none;
     }
 }

@@ -20,16 +20,19 @@ enum { LAUNCH_LIMITS_MAX = 16 };
 struct launch {
     char **arguments;
     char **environment;
-    const char *search_path;          /* PATH of the command's environment */
+    const char *search_path; /* PATH of the command's environment */
     const char *cwd;
-    int input, output, error;         /* descriptors for 0, 1, 2 */
-    bool terminal;                    /* descriptor 0 becomes the controlling terminal */
-    const struct user *user;          /* NULL to stay who we are */
-    struct { int resource; struct rlimit limit; } limits[LAUNCH_LIMITS_MAX];
+    int input, output, error; /* descriptors for 0, 1, 2 */
+    bool terminal;            /* descriptor 0 becomes the controlling terminal */
+    const struct user *user;  /* NULL to stay who we are */
+    struct {
+        int resource;
+        struct rlimit limit;
+    } limits[LAUNCH_LIMITS_MAX];
     int limit_count;
-    const char *mark;                 /* in `environment`, where orphans can only be found by it; NULL elsewhere */
-    int processors;                   /* how many to run on; 0 for all the agent may */
-    bool expendable;                  /* killed for memory before anything else of the sandbox */
+    const char *mark; /* in `environment`, where orphans can only be found by it; NULL elsewhere */
+    int processors;   /* how many to run on; 0 for all the agent may */
+    bool expendable;  /* killed for memory before anything else of the sandbox */
 };
 
 enum stage { STAGE_SETUP, STAGE_LIMIT, STAGE_USER, STAGE_CWD, STAGE_EXEC };
@@ -38,18 +41,21 @@ enum report_kind { REPORT_STARTED, REPORT_FAILED, REPORT_ENDED, REPORT_FREE };
 
 struct report {
     enum report_kind kind;
-    pid_t pid;                        /* STARTED, and ENDED: nothing may have been told before */
-    enum stage stage;                 /* FAILED */
-    int error_number;                 /* FAILED */
-    int status;                       /* ENDED: as from waitpid */
-    bool is_free;                     /* ENDED: and nothing of it is left */
-    uint64_t cpu_ns;                  /* ENDED */
-    uint64_t memory_peak;             /* ENDED */
+    pid_t pid;            /* STARTED, and ENDED: nothing may have been told before */
+    enum stage stage;     /* FAILED */
+    int error_number;     /* FAILED */
+    int status;           /* ENDED: as from waitpid */
+    bool is_free;         /* ENDED: and nothing of it is left */
+    uint64_t cpu_ns;      /* ENDED */
+    uint64_t memory_peak; /* ENDED */
 };
 
 /* Signals go through the supervisor, because it alone knows whether a pid is still the one it started. */
 enum order_kind { ORDER_KILL_TREE, ORDER_SIGNAL_TREE, ORDER_SIGNAL_GROUP, ORDER_SIGNAL_LEADER };
-struct order { enum order_kind kind; int signal_number; };
+struct order {
+    enum order_kind kind;
+    int signal_number;
+};
 
 /* Gives the calling process the limits of a command, by system calls only; false with errno. */
 bool command_confine(const struct launch *launch);

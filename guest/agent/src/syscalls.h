@@ -7,6 +7,7 @@
 #define ISOLA_SYSCALLS_H
 
 /* On every architecture. */
+/* clang-format off */
 #define ALLOWED_CALLS(CALL) \
     CALL(accept) CALL(accept4) CALL(adjtimex) CALL(bind) CALL(brk) CALL(capget) CALL(capset) CALL(chdir) \
     CALL(clock_adjtime) CALL(clock_getres) CALL(clock_gettime) CALL(clock_nanosleep) CALL(close) CALL(connect) \
@@ -61,5 +62,6 @@
     CALL(landlock_restrict_self, 446) CALL(memfd_secret, 447) CALL(process_mrelease, 448) CALL(futex_waitv, 449) \
     CALL(cachestat, 451) CALL(fchmodat2, 452) CALL(map_shadow_stack, 453) CALL(futex_wake, 454) CALL(futex_wait, 455) \
     CALL(futex_requeue, 456) CALL(mseal, 462)
+/* clang-format on */
 
 #endif

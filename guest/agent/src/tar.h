@@ -15,8 +15,18 @@ struct tar_header {
 _Static_assert(sizeof(struct tar_header) == TAR_BLOCK, "a header is one block");
 
 enum {
-    TAR_FILE = '0', TAR_FILE_OLD = 0, TAR_FILE_DENSE = '7', TAR_HARD_LINK = '1', TAR_LINK = '2',
-    TAR_FOLDER = '5', TAR_FIFO = '6', TAR_REMOVED = 'W' /* ours: nothing is there any more */, TAR_PAX = 'x', TAR_PAX_GLOBAL = 'g', TAR_GNU_NAME = 'L', TAR_GNU_LINK = 'K',
+    TAR_FILE = '0',
+    TAR_FILE_OLD = 0,
+    TAR_FILE_DENSE = '7',
+    TAR_HARD_LINK = '1',
+    TAR_LINK = '2',
+    TAR_FOLDER = '5',
+    TAR_FIFO = '6',
+    TAR_REMOVED = 'W' /* ours: nothing is there any more */,
+    TAR_PAX = 'x',
+    TAR_PAX_GLOBAL = 'g',
+    TAR_GNU_NAME = 'L',
+    TAR_GNU_LINK = 'K',
 };
 
 #define TAR_XATTR "SCHILY.xattr."

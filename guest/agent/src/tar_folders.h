@@ -10,7 +10,10 @@
 #include <time.h>
 
 struct tar_folder;
-struct tar_folders { struct tar_folder *list; size_t count, capacity, bytes; };
+struct tar_folders {
+    struct tar_folder *list;
+    size_t count, capacity, bytes;
+};
 
 /* Past 100,000 folders or 32 MiB of names, further ones are set at once, and stay writable for their owner. */
 void tar_folders_add(struct tar_folders *f, int top, const char *name, mode_t mode, const struct timespec *mtime);

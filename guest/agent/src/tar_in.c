@@ -18,24 +18,24 @@
 
 enum { KEEP_OWNERS = 1, OWNERS_IF_ALLOWED = 2, LAYER = 4, NO_MODE = 010000, BLOCK = 4096, LEAST_HOLE = 8 * BLOCK };
 
-static const uint64_t default_max_bytes = (uint64_t) 64 << 30, default_max_entries = 10000000;
+static const uint64_t default_max_bytes = (uint64_t)64 << 30, default_max_entries = 10000000;
 
 struct tar_in {
     struct stream *s;
     const char *path;
     struct tar_reader reader;
-    int top;                     /* the target folder */
+    int top; /* the target folder */
     bool keep_owners;
-    bool owners_if_allowed;      /* an owner that cannot be given here is no reason to refuse the file */
-    bool layer;                  /* goes over an image: with removals, and never into another mount */
-    dev_t device;                /* of the target folder */
-    bool elsewhere;              /* the parent is in another mount */
-    bool foreign;                /* the current entry has not the owner it should have */
+    bool owners_if_allowed; /* an owner that cannot be given here is no reason to refuse the file */
+    bool layer;             /* goes over an image: with removals, and never into another mount */
+    dev_t device;           /* of the target folder */
+    bool elsewhere;         /* the parent is in another mount */
+    bool foreign;           /* the current entry has not the owner it should have */
     uint64_t max_bytes, max_entries, bytes, count;
-    char *name;                  /* of the current entry, cleaned: no `.`, no doubled slashes */
-    char *parent;                /* the folder the last entry was in, which the next is mostly in too */
+    char *name;   /* of the current entry, cleaned: no `.`, no doubled slashes */
+    char *parent; /* the folder the last entry was in, which the next is mostly in too */
     int parent_fd;
-    mode_t kept_mode;            /* a mode that files made in it had at once; NO_MODE while none is known */
+    mode_t kept_mode; /* a mode that files made in it had at once; NO_MODE while none is known */
     struct tar_folders folders;
 };
 
@@ -50,8 +50,7 @@ static bool refuse(struct tar_in *in, const char *why, const char *name)
 static bool entry_failed(struct tar_in *in, const char *name)
 {
     int number = errno;
-    if (number == ELOOP)
-        return refuse(in, "an entry leads through a link", name);
+    if (number == ELOOP) return refuse(in, "an entry leads through a link", name);
     if (number == EPERM && in->keep_owners)
         stream_error(in->s, E_DENIED, number, "the agent may not set this owner: %.1000s", name);
     else
@@ -87,12 +86,10 @@ static bool leads_elsewhere(struct tar_in *in)
         *end = 0;
         int folder = path_descend(in->top, in->parent, 0);
         *end = kept;
-        if (folder < 0)
-            return false;
+        if (folder < 0) return false;
         bool left = fstat(folder, &st) == 0 && st.st_dev != in->device;
         close(folder);
-        if (left)
-            return true;
+        if (left) return true;
         end += kept == '/';
     }
     return false;
@@ -101,20 +98,18 @@ static bool leads_elsewhere(struct tar_in *in)
 /* The folder of in->name, opened without following links and made where it is missing. -1 and errno. */
 static int parent_of(struct tar_in *in)
 {
-    size_t length = (size_t) (leaf_of(in->name) - in->name);
-    if (length > 0)
-        length--;
+    size_t length = (size_t)(leaf_of(in->name) - in->name);
+    if (length > 0) length--;
     if (in->parent_fd >= 0 && strlen(in->parent) == length && !memcmp(in->parent, in->name, length))
         return in->parent_fd;
-    if (in->parent_fd >= 0)
-        close(in->parent_fd);
+    if (in->parent_fd >= 0) close(in->parent_fd);
     memcpy(in->parent, in->name, length);
     in->parent[length] = 0;
     in->kept_mode = NO_MODE;
     in->elsewhere = in->layer && leads_elsewhere(in);
     in->parent_fd = path_descend(in->top, in->parent, in->elsewhere ? 0 : 0755);
     if (in->elsewhere && in->parent_fd < 0)
-        in->parent_fd = path_descend(in->top, "", 0);        /* it is passed over, whatever is there */
+        in->parent_fd = path_descend(in->top, "", 0); /* it is passed over, whatever is there */
     return in->parent_fd;
 }
 
@@ -128,14 +123,13 @@ static mode_t mode_allowed(const struct tar_in *in, mode_t mode)
 
 static bool owner_set(struct tar_in *in, int folder, const char *name, const struct tar_entry *e)
 {
-    if (!in->keep_owners)
-        return true;
+    if (!in->keep_owners) return true;
     if (e->uid >= UINT32_MAX || e->gid >= UINT32_MAX) {
         errno = EINVAL;
         return false;
     }
     int flags = *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
-    in->foreign = fchownat(folder, name, (uid_t) e->uid, (gid_t) e->gid, flags) < 0;
+    in->foreign = fchownat(folder, name, (uid_t)e->uid, (gid_t)e->gid, flags) < 0;
     /* EINVAL: a user that this namespace does not have. */
     return !in->foreign || (in->owners_if_allowed && (errno == EPERM || errno == EINVAL));
 }
@@ -144,23 +138,21 @@ static size_t zeros(const uint8_t *data, size_t length)
 {
     static const uint8_t nothing[BLOCK];
     size_t found = 0;
-    while (length - found >= BLOCK && !memcmp(data + found, nothing, BLOCK))
-        found += BLOCK;
+    while (length - found >= BLOCK && !memcmp(data + found, nothing, BLOCK)) found += BLOCK;
     return found;
 }
 
 /* Writes what belongs at offset, which is where fd stands; a long row of zeros is left out, as a hole. */
 static bool write_but_holes(int fd, uint64_t offset, const uint8_t *data, size_t length)
 {
-    size_t written = 0, at = (size_t) (-offset % BLOCK);
+    size_t written = 0, at = (size_t)(-offset % BLOCK);
     while (at + LEAST_HOLE <= length) {
         size_t hole = zeros(data + at, length - at);
         if (hole < LEAST_HOLE) {
             at += hole + BLOCK;
             continue;
         }
-        if (!write_all(fd, data + written, at - written) || lseek(fd, (off_t) hole, SEEK_CUR) < 0)
-            return false;
+        if (!write_all(fd, data + written, at - written) || lseek(fd, (off_t)hole, SEEK_CUR) < 0) return false;
         written = at += hole;
     }
     return write_all(fd, data + written, length - written);
@@ -171,16 +163,14 @@ static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
     for (uint64_t left = e->size; left > 0;) {
         const uint8_t *data;
         size_t n = tar_reader_content(&in->reader, &data, left);
-        if (n == 0)
-            return content_failed(in, e->name);
+        if (n == 0) return content_failed(in, e->name);
         /* Only what is restored is known to have been made of holes and content alike. */
         if (!(in->keep_owners ? write_but_holes(fd, e->size - left, data, n) : write_all(fd, data, n)))
             return entry_failed(in, e->name);
         left -= n;
     }
     /* A hole at the end is none until something says how long the file is. */
-    if (in->keep_owners && e->size >= LEAST_HOLE && ftruncate(fd, (off_t) e->size) < 0)
-        return entry_failed(in, e->name);
+    if (in->keep_owners && e->size >= LEAST_HOLE && ftruncate(fd, (off_t)e->size) < 0) return entry_failed(in, e->name);
     return true;
 }
 
@@ -188,13 +178,10 @@ static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
 static bool file_mode(struct tar_in *in, const struct tar_entry *e, int fd)
 {
     mode_t mode = mode_allowed(in, e->mode);
-    if (mode == in->kept_mode)
-        return true;
+    if (mode == in->kept_mode) return true;
     struct stat st;
-    if (fstat(fd, &st) < 0)
-        return false;
-    if ((st.st_mode & 07777) != mode)
-        return fchmod(fd, mode) == 0;
+    if (fstat(fd, &st) < 0) return false;
+    if ((st.st_mode & 07777) != mode) return fchmod(fd, mode) == 0;
     in->kept_mode = mode;
     return true;
 }
@@ -204,19 +191,16 @@ static bool attributes_set(const struct tar_entry *e, int fd)
     for (int i = 0; i < e->attribute_count; i++) {
         const struct tar_attribute *a = &e->attributes[i];
         /* A file system without attributes is no reason to refuse the files. */
-        if (fsetxattr(fd, a->name, a->value, a->length, 0) < 0 && errno != ENOTSUP && errno != EPERM)
-            return false;
+        if (fsetxattr(fd, a->name, a->value, a->length, 0) < 0 && errno != ENOTSUP && errno != EPERM) return false;
     }
     return true;
 }
 
 static bool folder_attributes_set(const struct tar_entry *e, int parent, const char *leaf)
 {
-    if (!e->attribute_count)
-        return true;
+    if (!e->attribute_count) return true;
     int fd = openat(parent, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return false;
+    if (fd < 0) return false;
     bool set = attributes_set(e, fd);
     close(fd);
     return set;
@@ -224,19 +208,16 @@ static bool folder_attributes_set(const struct tar_entry *e, int parent, const c
 
 static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd)
 {
-    const struct timespec times[2] = { e->mtime, e->mtime };
-    if (!attributes_set(e, fd))
-        return entry_failed(in, e->name);
-    if (!owner_set(in, fd, "", e) || !file_mode(in, e, fd) || futimens(fd, times) < 0)
-        return entry_failed(in, e->name);
+    const struct timespec times[2] = {e->mtime, e->mtime};
+    if (!attributes_set(e, fd)) return entry_failed(in, e->name);
+    if (!owner_set(in, fd, "", e) || !file_mode(in, e, fd) || futimens(fd, times) < 0) return entry_failed(in, e->name);
     return true;
 }
 
 /* What has the name goes; a whole folder only where changes of an image are applied. False: errno. */
 static bool make_room(const struct tar_in *in, int parent, const char *leaf)
 {
-    if (unlinkat(parent, leaf, 0) == 0)
-        return true;
+    if (unlinkat(parent, leaf, 0) == 0) return true;
     return in->layer && (errno == EISDIR || errno == EPERM) && tar_remove(parent, leaf, in->device);
 }
 
@@ -245,10 +226,8 @@ static bool take_file(struct tar_in *in, const struct tar_entry *e, int parent, 
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     mode_t mode = mode_allowed(in, e->mode) & 0777;
     int fd = openat(parent, leaf, flags, mode);
-    if (fd < 0 && errno == EEXIST && make_room(in, parent, leaf))
-        fd = openat(parent, leaf, flags, mode);
-    if (fd < 0)
-        return entry_failed(in, e->name);
+    if (fd < 0 && errno == EEXIST && make_room(in, parent, leaf)) fd = openat(parent, leaf, flags, mode);
+    if (fd < 0) return entry_failed(in, e->name);
     bool done = file_content(in, e, fd) && file_attributes(in, e, fd);
     close(fd);
     if (!done) {
@@ -260,31 +239,27 @@ static bool take_file(struct tar_in *in, const struct tar_entry *e, int parent, 
 
 static bool take_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
-    if (!e->target[0])
-        return refuse(in, "a link has no target", e->name);
+    if (!e->target[0]) return refuse(in, "a link has no target", e->name);
     /* What is restored had them already: commands make what links they like, and files are never opened through one. */
     if (file_view.root_fd >= 0 && !in->keep_owners && !tar_link_stays(in->name, e->target))
         return refuse(in, "a link leads out of the target folder", e->name);
     if (symlinkat(e->target, parent, leaf) < 0
-            && (errno != EEXIST || !make_room(in, parent, leaf) || symlinkat(e->target, parent, leaf) < 0))
+        && (errno != EEXIST || !make_room(in, parent, leaf) || symlinkat(e->target, parent, leaf) < 0))
         return entry_failed(in, e->name);
-    if (!owner_set(in, parent, leaf, e))
-        return entry_failed(in, e->name);
-    const struct timespec times[2] = { e->mtime, e->mtime };
-    utimensat(parent, leaf, times, AT_SYMLINK_NOFOLLOW);     /* some file systems keep no time for links */
+    if (!owner_set(in, parent, leaf, e)) return entry_failed(in, e->name);
+    const struct timespec times[2] = {e->mtime, e->mtime};
+    utimensat(parent, leaf, times, AT_SYMLINK_NOFOLLOW); /* some file systems keep no time for links */
     return true;
 }
 
 static bool link_made(const struct tar_in *in, int from, const char *name, int parent, const char *leaf)
 {
     struct stat a, b;
-    if (linkat(from, name, parent, leaf, 0) == 0)
-        return true;
+    if (linkat(from, name, parent, leaf, 0) == 0) return true;
     if (errno != EEXIST || fstatat(from, name, &a, AT_SYMLINK_NOFOLLOW) < 0
-            || fstatat(parent, leaf, &b, AT_SYMLINK_NOFOLLOW) < 0)
+        || fstatat(parent, leaf, &b, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
-    if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-        return true;
+    if (a.st_dev == b.st_dev && a.st_ino == b.st_ino) return true;
     return make_room(in, parent, leaf) && linkat(from, name, parent, leaf, 0) == 0;
 }
 
@@ -301,14 +276,11 @@ static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int par
         refuse(in, why ? why : "a hard link has no target", e->target);
     } else {
         char *name = strrchr(target, '/');
-        if (name)
-            *name++ = 0;
+        if (name) *name++ = 0;
         int from = path_descend(in->top, name ? target : "", 0);
         done = from >= 0 && link_made(in, from, name ? name : target, parent, leaf);
-        if (!done)
-            entry_failed(in, e->name);
-        if (from >= 0)
-            close(from);
+        if (!done) entry_failed(in, e->name);
+        if (from >= 0) close(from);
     }
     free(target);
     return done;
@@ -318,9 +290,8 @@ static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int par
 static void folder_unlock(int parent, const char *leaf, mode_t mode)
 {
     int fd = openat(parent, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fchmod(fd, (mode & 07777) | 0700);       /* where that fails, the next file says so */
+    if (fd < 0) return;
+    fchmod(fd, (mode & 07777) | 0700); /* where that fails, the next file says so */
     close(fd);
 }
 
@@ -328,15 +299,12 @@ static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent
 {
     struct stat st;
     if (mkdirat(parent, leaf, 0700) < 0) {
-        if (errno != EEXIST || fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            return entry_failed(in, e->name);
+        if (errno != EEXIST || fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) < 0) return entry_failed(in, e->name);
         if (!S_ISDIR(st.st_mode) && (unlinkat(parent, leaf, 0) < 0 || mkdirat(parent, leaf, 0700) < 0))
             return entry_failed(in, e->name);
-        if (S_ISDIR(st.st_mode) && (st.st_mode & 0700) != 0700)
-            folder_unlock(parent, leaf, st.st_mode);
+        if (S_ISDIR(st.st_mode) && (st.st_mode & 0700) != 0700) folder_unlock(parent, leaf, st.st_mode);
     }
-    if (!folder_attributes_set(e, parent, leaf) || !owner_set(in, parent, leaf, e))
-        return entry_failed(in, e->name);
+    if (!folder_attributes_set(e, parent, leaf) || !owner_set(in, parent, leaf, e)) return entry_failed(in, e->name);
     tar_folders_add(&in->folders, in->top, in->name, mode_allowed(in, e->mode), &e->mtime);
     return true;
 }
@@ -345,10 +313,9 @@ static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent
 static bool is_covered(const struct tar_in *in, int parent, const char *leaf)
 {
     struct stat st;
-    if (!in->layer)
-        return false;
-    return in->elsewhere || (fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) == 0
-        && written_is_mount(parent, leaf, &st, in->device));
+    if (!in->layer) return false;
+    return in->elsewhere
+           || (fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) == 0 && written_is_mount(parent, leaf, &st, in->device));
 }
 
 static bool pass_over(struct tar_in *in, const struct tar_entry *e)
@@ -369,13 +336,18 @@ static const char *type_problem(const struct tar_in *in, const struct tar_entry 
         return !in->layer ? "an entry is of an unknown type" : e->size ? "a removal has content" : NULL;
     case TAR_FILE:
         return NULL;
-    case TAR_FOLDER: case TAR_LINK: case TAR_HARD_LINK:
+    case TAR_FOLDER:
+    case TAR_LINK:
+    case TAR_HARD_LINK:
         return e->size ? "a folder or link has content" : NULL;
-    case '3': case '4':
+    case '3':
+    case '4':
         return "devices are not allowed";
     case TAR_FIFO:
         return "pipes are not allowed";
-    case 'S': case 'D': case 'M':
+    case 'S':
+    case 'D':
+    case 'M':
         return "sparse, incremental and multi-volume archives are not supported";
     default:
         return "an entry is of an unknown type";
@@ -385,26 +357,22 @@ static const char *type_problem(const struct tar_in *in, const struct tar_entry 
 static bool take_entry(struct tar_in *in, const struct tar_entry *e)
 {
     const char *why = type_problem(in, e);
-    if (!why)
-        why = tar_name_clean(e->name, in->name);
-    if (!why && !in->name[0] && (e->type != TAR_FOLDER || !e->name[0]))
-        why = "an entry has no name";
-    if (why)
-        return refuse(in, why, e->name);
+    if (!why) why = tar_name_clean(e->name, in->name);
+    if (!why && !in->name[0] && (e->type != TAR_FOLDER || !e->name[0])) why = "an entry has no name";
+    if (why) return refuse(in, why, e->name);
     if (++in->count > in->max_entries) {
         stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_ENTRIES, %llu entries",
-            (unsigned long long) in->max_entries);
+                     (unsigned long long)in->max_entries);
         return false;
     }
     if (e->size > in->max_bytes || (in->bytes += e->size) > in->max_bytes) {
         stream_error(in->s, E_LIMIT, 0, "the archive holds more than MAX_BYTES, %llu bytes",
-            (unsigned long long) in->max_bytes);
+                     (unsigned long long)in->max_bytes);
         return false;
     }
     if (!in->name[0]) {
         /* The target folder itself: its rights are the caller's affair unless a whole tree is restored. */
-        if (!in->keep_owners)
-            return true;
+        if (!in->keep_owners) return true;
         if (!folder_attributes_set(e, in->top, ".") || !owner_set(in, in->top, ".", e))
             return entry_failed(in, e->name);
         tar_folders_add(&in->folders, in->top, "", mode_allowed(in, e->mode), &e->mtime);
@@ -412,10 +380,8 @@ static bool take_entry(struct tar_in *in, const struct tar_entry *e)
     }
     int parent = parent_of(in);
     const char *leaf = leaf_of(in->name);
-    if (parent < 0)
-        return entry_failed(in, e->name);
-    if (is_covered(in, parent, leaf))
-        return pass_over(in, e);
+    if (parent < 0) return entry_failed(in, e->name);
+    if (is_covered(in, parent, leaf)) return pass_over(in, e);
     switch (e->type) {
     case TAR_REMOVED:
         return take_removal(in, e, parent, leaf);
@@ -436,24 +402,19 @@ static void tar_in_run(struct tar_in *in)
 {
     struct tar_entry *e = malloc(sizeof *e);
     bool going = e != NULL;
-    if (!e)
-        answer_no_memory(in->s);
-    while (going && tar_reader_next(&in->reader, e))
-        going = take_entry(in, e);
+    if (!e) answer_no_memory(in->s);
+    while (going && tar_reader_next(&in->reader, e)) going = take_entry(in, e);
     free(e);
     /* Also after a failure: folders made so far must not stay unreadable. */
     tar_folders_apply(&in->folders, in->top);
-    if (!going)
-        return;
-    if (!in->reader.over && !in->reader.problem)
-        tar_reader_drain(&in->reader);
+    if (!going) return;
+    if (!in->reader.over && !in->reader.problem) tar_reader_drain(&in->reader);
     if (in->reader.over) {
         answer_cancelled(in->s);
     } else if (in->reader.problem) {
-        stream_error(in->s, E_BAD_ARCHIVE, 0, "%s: entry %llu", in->reader.problem,
-            (unsigned long long) in->count + 1);
+        stream_error(in->s, E_BAD_ARCHIVE, 0, "%s: entry %llu", in->reader.problem, (unsigned long long)in->count + 1);
     } else {
-        struct builder b = { 0 };
+        struct builder b = {0};
         build_u64(&b, T_COUNT, in->count);
         build_u64(&b, T_SIZE, in->bytes);
         stream_end(in->s, &b);
@@ -466,8 +427,7 @@ static int target_open(const char *path)
 {
     int fd = path_open(path, O_PATH | O_DIRECTORY);
     struct place p;
-    if (fd >= 0 || errno != ENOENT || !path_make_parents(path, 0755) || !path_place(path, &p))
-        return fd;
+    if (fd >= 0 || errno != ENOENT || !path_make_parents(path, 0755) || !path_place(path, &p)) return fd;
     if (p.leaf[0] && mkdirat(p.folder, p.leaf, 0755) < 0 && errno != EEXIST) {
         int saved = errno;
         place_close(&p);
@@ -481,8 +441,7 @@ static int target_open(const char *path)
 static bool target_stat(struct tar_in *in)
 {
     struct stat st;
-    if (fstat(in->top, &st) < 0)
-        return false;
+    if (fstat(in->top, &st) < 0) return false;
     in->device = st.st_dev;
     return true;
 }
@@ -490,13 +449,19 @@ static bool target_stat(struct tar_in *in)
 static void tar_in_path(struct stream *s, struct fields f, const char *path)
 {
     struct tar_in in = {
-        .s = s, .path = path, .top = -1, .parent_fd = -1, .kept_mode = NO_MODE, .reader = { .s = s },
+        .s = s,
+        .path = path,
+        .top = -1,
+        .parent_fd = -1,
+        .kept_mode = NO_MODE,
+        .reader = {.s = s},
         .keep_owners = fields_u64(f, T_FLAGS, 0) & KEEP_OWNERS,
         .owners_if_allowed = fields_u64(f, T_FLAGS, 0) & OWNERS_IF_ALLOWED,
         .layer = fields_u64(f, T_FLAGS, 0) & LAYER,
         .max_bytes = fields_u64(f, T_MAX_BYTES, default_max_bytes),
         .max_entries = fields_u64(f, T_MAX_ENTRIES, default_max_entries),
-        .name = malloc(TAR_NAME_MAX + 1), .parent = malloc(TAR_NAME_MAX + 1),
+        .name = malloc(TAR_NAME_MAX + 1),
+        .parent = malloc(TAR_NAME_MAX + 1),
     };
     if (!in.name || !in.parent)
         answer_no_memory(s);
@@ -508,10 +473,8 @@ static void tar_in_path(struct stream *s, struct fields f, const char *path)
         answer_error(s, errno, path);
     tar_folders_free(&in.folders);
     tar_reader_stop(&in.reader);
-    if (in.parent_fd >= 0)
-        close(in.parent_fd);
-    if (in.top >= 0)
-        close(in.top);
+    if (in.parent_fd >= 0) close(in.parent_fd);
+    if (in.top >= 0) close(in.top);
     free(in.parent);
     free(in.name);
 }

@@ -24,24 +24,24 @@ static const uint64_t RECENT_NS = 2000000000;
 
 struct patterns {
     struct glob globs[PATTERNS_MAX];
-    bool anywhere[PATTERNS_MAX];            /* a pattern without a slash: any entry of that name */
+    bool anywhere[PATTERNS_MAX]; /* a pattern without a slash: any entry of that name */
     int count;
 };
 
 struct tar_out {
     struct stream *s;
-    const char *path;            /* as the caller gave it */
+    const char *path; /* as the caller gave it */
     struct tar_writer writer;
-    char *culprit;               /* what the writer's first failure was about */
+    char *culprit; /* what the writer's first failure was about */
     struct patterns includes, excludes;
-    int whole;                   /* depth of the folder that is wanted with all that is in it; 0 when there is none */
-    size_t before[TREE_DEPTH_MAX + 1];      /* by depth of a folder: what was put aside before it */
-    uint64_t since;              /* files that did not change from then on are not read; 0 for none */
-    uint64_t began;              /* by the clock of files */
-    char *layer, *image;         /* what was written over an image: the folder with it, and the image; NULL for none */
-    bool folders;                /* whole folders, by their names from the root on, without other mounts in them */
-    dev_t device;                /* of the folder that is walked */
-    uint64_t changed;            /* only what changed from then on, without other mounts; 0 for everything */
+    int whole; /* depth of the folder that is wanted with all that is in it; 0 when there is none */
+    size_t before[TREE_DEPTH_MAX + 1]; /* by depth of a folder: what was put aside before it */
+    uint64_t since;                    /* files that did not change from then on are not read; 0 for none */
+    uint64_t began;                    /* by the clock of files */
+    char *layer, *image; /* what was written over an image: the folder with it, and the image; NULL for none */
+    bool folders;        /* whole folders, by their names from the root on, without other mounts in them */
+    dev_t device;        /* of the folder that is walked */
+    uint64_t changed;    /* only what changed from then on, without other mounts; 0 for everything */
     struct fields request;
     struct inode_table links;
 };
@@ -59,16 +59,14 @@ static void failed(struct tar_out *o, int number, const char *relative)
 /* Whoever changes anything of a file changes its ctime, which nobody can set back. */
 static uint64_t changed_at(const struct stat *st)
 {
-    return (uint64_t) st->st_ctim.tv_sec * 1000000000 + (uint64_t) st->st_ctim.tv_nsec;
+    return (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
 }
 
 static bool put_unchanged(struct tar_out *o, int folder, const char *name, const char *relative)
 {
     struct stat st;
-    if (!o->since || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-        return false;
-    if (changed_at(&st) >= o->since)
-        return false;
+    if (!o->since || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode)) return false;
+    if (changed_at(&st) >= o->since) return false;
     const char *first = st.st_nlink > 1 ? inode_table_seen(&o->links, st.st_dev, st.st_ino, relative) : NULL;
     o->writer.unchanged = !first;
     tar_put_entry(&o->writer, relative, first ? TAR_HARD_LINK : TAR_FILE, &st, first, -1);
@@ -79,12 +77,10 @@ static bool put_unchanged(struct tar_out *o, int folder, const char *name, const
 static void put_file(struct tar_out *o, int folder, const char *name, const char *relative)
 {
     struct stat st;
-    if (put_unchanged(o, folder, name, relative))
-        return;
+    if (put_unchanged(o, folder, name, relative)) return;
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) {
-        if (errno != ENOENT)
-            failed(o, errno, relative);
+        if (errno != ENOENT) failed(o, errno, relative);
         return;
     }
     if (fstat(fd, &st) < 0) {
@@ -93,8 +89,7 @@ static void put_file(struct tar_out *o, int folder, const char *name, const char
         /* Only now is the name remembered: a link to a file that vanished would not unpack. */
         const char *first = st.st_nlink > 1 ? inode_table_seen(&o->links, st.st_dev, st.st_ino, relative) : NULL;
         tar_put_entry(&o->writer, relative, first ? TAR_HARD_LINK : TAR_FILE, &st, first, first ? -1 : fd);
-        if (!first)
-            tar_put_content(&o->writer, fd, (uint64_t) st.st_size);
+        if (!first) tar_put_content(&o->writer, fd, (uint64_t)st.st_size);
     }
     close(fd);
 }
@@ -103,8 +98,7 @@ static bool match_name(const struct patterns *p, const char *name, const char *p
 {
     for (int i = 0; i < p->count; i++) {
         const struct glob *g = &p->globs[i];
-        if (p->anywhere[i] ? glob_name(g->components[0], name, true) : glob_path(g, path, true))
-            return true;
+        if (p->anywhere[i] ? glob_name(g->components[0], name, true) : glob_path(g, path, true)) return true;
     }
     return false;
 }
@@ -122,8 +116,7 @@ static bool included(const struct tar_out *o, const struct tree *t)
 static void leave_folder(struct tar_out *o, const struct tree *t)
 {
     tar_forget(&o->writer, o->before[t->depth]);
-    if (o->whole == t->depth)
-        o->whole = 0;
+    if (o->whole == t->depth) o->whole = 0;
 }
 
 static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
@@ -139,8 +132,7 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
     memcpy(slashed + length, "/", 2);
     /* Entering gives the descriptor that the attributes are read from; a folder that is gone is left out. */
     int fd = openat(t->folder, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (!o->whole && o->includes.count && included(o, t))
-        o->whole = t->depth;
+    if (!o->whole && o->includes.count && included(o, t)) o->whole = t->depth;
     o->before[t->depth] = o->writer.kept_length;
     if (fd >= 0) {
         /* It may lead to something that is wanted. */
@@ -150,8 +142,7 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
         close(fd);
     }
     if (fd < 0 || !tree_enter(t)) {
-        if (errno != ENOENT)
-            failed(o, errno, t->path);
+        if (errno != ENOENT) failed(o, errno, t->path);
         leave_folder(o, t);
     }
     free(slashed);
@@ -160,16 +151,14 @@ static void put_folder(struct tar_out *o, struct tree *t, const struct stat *st)
 /* Made anew by whatever boots a sandbox. */
 static bool is_booted(const char *path)
 {
-    static const char *const folders[] = { ".dockerenv", ".isola", "dev", "proc", "run", "sys" };
-    static const char *const files[] = { "etc/hostname", "etc/hosts", "etc/resolv.conf" };
+    static const char *const folders[] = {".dockerenv", ".isola", "dev", "proc", "run", "sys"};
+    static const char *const files[] = {"etc/hostname", "etc/hosts", "etc/resolv.conf"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         size_t length = strlen(folders[i]);
-        if (!strncmp(path, folders[i], length) && (!path[length] || path[length] == '/'))
-            return true;
+        if (!strncmp(path, folders[i], length) && (!path[length] || path[length] == '/')) return true;
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (!strcmp(path, files[i]))
-            return true;
+        if (!strcmp(path, files[i])) return true;
     return false;
 }
 
@@ -189,14 +178,11 @@ static bool in_folders(const struct tar_out *o, const char *path)
 {
     struct field field;
     for (size_t position = 0; o->folders && fields_next(o->request, &position, &field);) {
-        const char *folder = (const char *) field.value;
+        const char *folder = (const char *)field.value;
         size_t length = field.length;
-        if (field.tag != T_FOLDER)
-            continue;
-        for (; length && *folder == '/'; length--)
-            folder++;
-        if (length && is_beneath(path, folder, length))
-            return true;
+        if (field.tag != T_FOLDER) continue;
+        for (; length && *folder == '/'; length--) folder++;
+        if (length && is_beneath(path, folder, length)) return true;
     }
     return false;
 }
@@ -210,25 +196,22 @@ static bool left_out(const struct tar_out *o, const char *path)
 static bool is_no_change(const struct tar_out *o, const struct tree *t)
 {
     struct stat st;
-    if (left_out(o, t->path) || fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return true;
+    if (left_out(o, t->path) || fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0) return true;
     return (!S_ISDIR(st.st_mode) && changed_at(&st) < o->changed)
-        || written_is_mount(t->folder, t->name, &st, o->device);
+           || written_is_mount(t->folder, t->name, &st, o->device);
 }
-
 
 static void put_tree_entry(struct tar_out *o, struct tree *t)
 {
     struct stat st;
     char target[PATH_MAX];
-    if (match(&o->excludes, t) || (t->kind == DT_REG && !included(o, t)) || (o->changed && is_no_change(o, t)))
-        return;
-    if (t->kind == DT_REG)           /* it is looked at once it is open */
+    if (match(&o->excludes, t) || (t->kind == DT_REG && !included(o, t)) || (o->changed && is_no_change(o, t))) return;
+    if (t->kind == DT_REG) /* it is looked at once it is open */
         put_file(o, t->folder, t->name, t->path);
     else if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     else if (S_ISDIR(st.st_mode) && o->folders && written_is_mount(t->folder, t->name, &st, o->device))
-        return;                      /* a volume is not the sandbox's */
+        return; /* a volume is not the sandbox's */
     else if (S_ISDIR(st.st_mode))
         put_folder(o, t, &st);
     else if (!included(o, t))
@@ -237,7 +220,7 @@ static void put_tree_entry(struct tar_out *o, struct tree *t)
         put_file(o, t->folder, t->name, t->path);
     else if (S_ISLNK(st.st_mode) && link_text(t->folder, t->name, target, sizeof target))
         tar_put_entry(&o->writer, t->path, TAR_LINK, &st, target, -1);
-    else if (S_ISFIFO(st.st_mode) && !o->writer.marks)       /* who restores it could do nothing with it */
+    else if (S_ISFIFO(st.st_mode) && !o->writer.marks) /* who restores it could do nothing with it */
         tar_put_entry(&o->writer, t->path, TAR_FIFO, &st, NULL, -1);
     /* Sockets mean nothing elsewhere, and devices are not ours to copy. */
 }
@@ -248,8 +231,7 @@ static void put_tree(struct tar_out *o, int top)
     struct stat st;
     if (fstat(top, &st) == 0) {
         o->device = st.st_dev;
-        if (!o->changed)
-            tar_put_entry(&o->writer, "./", TAR_FOLDER, &st, NULL, top);
+        if (!o->changed) tar_put_entry(&o->writer, "./", TAR_FOLDER, &st, NULL, top);
     }
     if (!tree_start(&t, top, true)) {
         failed(o, errno, "");
@@ -264,11 +246,9 @@ static void put_tree(struct tar_out *o, int top)
             put_tree_entry(o, &t);
         else
             leave_folder(o, &t);
-        if (o->writer.number && !o->culprit)
-            o->culprit = path_join(o->path, t.path);
+        if (o->writer.number && !o->culprit) o->culprit = path_join(o->path, t.path);
     }
-    if (t.error)
-        failed(o, t.error, "");
+    if (t.error) failed(o, t.error, "");
     tree_stop(&t);
 }
 
@@ -277,16 +257,14 @@ static void put_tree(struct tar_out *o, int top)
 static void put_removed(void *self, const char *path)
 {
     struct tar_out *o = self;
-    struct stat none = { 0 };
-    if (!left_out(o, path))
-        tar_put_entry(&o->writer, path, TAR_REMOVED, &none, NULL, -1);
+    struct stat none = {0};
+    if (!left_out(o, path)) tar_put_entry(&o->writer, path, TAR_REMOVED, &none, NULL, -1);
 }
 
 static bool put_written_folder(void *self, int folder, const char *name, const char *path, const struct stat *st)
 {
     struct tar_out *o = self;
-    if (left_out(o, path))
-        return false;
+    if (left_out(o, path)) return false;
     char *slashed = path_join(path, "");
     size_t length = strlen(path);
     char *longer = slashed ? realloc(slashed, length + 2) : NULL;
@@ -312,8 +290,7 @@ static void put_written(void *self, int folder, const char *name, const char *pa
 {
     struct tar_out *o = self;
     char target[PATH_MAX];
-    if (left_out(o, path))
-        return;
+    if (left_out(o, path)) return;
     if (S_ISREG(st->st_mode))
         put_file(o, folder, name, path);
     else if (S_ISLNK(st->st_mode) && link_text(folder, name, target, sizeof target))
@@ -323,15 +300,18 @@ static void put_written(void *self, int folder, const char *name, const char *pa
 static bool written_goes_on(void *self)
 {
     struct tar_out *o = self;
-    if (tar_going(&o->writer) && stream_over(o->s))
-        o->writer.over = true;
+    if (tar_going(&o->writer) && stream_over(o->s)) o->writer.over = true;
     return tar_going(&o->writer);
 }
 
 static void put_layer(struct tar_out *o)
 {
     const struct written_visitor visitor = {
-        .self = o, .removed = put_removed, .folder = put_written_folder, .other = put_written, .going = written_goes_on,
+        .self = o,
+        .removed = put_removed,
+        .folder = put_written_folder,
+        .other = put_written,
+        .going = written_goes_on,
     };
     char *culprit = NULL;
     int root = path_open(o->path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
@@ -341,16 +321,12 @@ static void put_layer(struct tar_out *o)
         failed(o, errno, "");
     } else {
         int number = written_walk(root, upper, image, &visitor, &culprit);
-        if (number)
-            failed(o, number, culprit ? culprit : "");
+        if (number) failed(o, number, culprit ? culprit : "");
         free(culprit);
     }
-    if (root >= 0)
-        close(root);
-    if (upper >= 0)
-        close(upper);
-    if (image >= 0)
-        close(image);
+    if (root >= 0) close(root);
+    if (upper >= 0) close(upper);
+    if (image >= 0) close(image);
 }
 
 /* Each is a tree of its own: no link leads from one to another. */
@@ -358,9 +334,8 @@ static void put_folders(struct tar_out *o, struct fields f)
 {
     struct field field;
     for (size_t position = 0; tar_going(&o->writer) && fields_next(f, &position, &field);) {
-        if (field.tag != T_FOLDER)
-            continue;
-        char *path = strndup((const char *) field.value, field.length);
+        if (field.tag != T_FOLDER) continue;
+        char *path = strndup((const char *)field.value, field.length);
         int top = path ? path_open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK) : -1;
         if (top >= 0) {
             inode_table_free(&o->links);
@@ -381,9 +356,8 @@ static bool patterns_take(struct tar_out *o, struct patterns *p, struct fields f
 {
     struct field field;
     for (size_t position = 0; fields_next(f, &position, &field);) {
-        if (field.tag != tag)
-            continue;
-        char *text = strndup((const char *) field.value, field.length);
+        if (field.tag != tag) continue;
+        char *text = strndup((const char *)field.value, field.length);
         if (p->count == PATTERNS_MAX) {
             stream_error(o->s, E_LIMIT, 0, "more than %d %s patterns", PATTERNS_MAX, name);
             free(text);
@@ -402,20 +376,18 @@ static bool patterns_take(struct tar_out *o, struct patterns *p, struct fields f
 
 static void patterns_free(struct patterns *p)
 {
-    while (p->count > 0)
-        glob_free(&p->globs[--p->count]);
+    while (p->count > 0) glob_free(&p->globs[--p->count]);
 }
 
 static void tar_out_answer(struct tar_out *o, uint64_t held)
 {
-    if (tar_going(&o->writer))
-        tar_finish(&o->writer);
+    if (tar_going(&o->writer)) tar_finish(&o->writer);
     if (o->writer.number) {
         answer_error(o->s, o->writer.number, o->culprit ? o->culprit : o->path);
     } else if (o->writer.over) {
         answer_cancelled(o->s);
     } else {
-        struct builder b = { 0 };
+        struct builder b = {0};
         build_u64(&b, T_COUNT, o->writer.count);
         build_u64(&b, T_SIZE, o->writer.size);
         build_u64(&b, T_TIME_NS, o->began - RECENT_NS);
@@ -457,16 +429,12 @@ static void tar_out_all(struct tar_out *o, struct fields f, bool hold)
         return;
     }
     clock_gettime(CLOCK_REALTIME, &now);
-    o->began = (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-    if (o->layer)
-        put_layer(o);
-    if (o->changed || (!o->layer && !o->folders))
-        tar_out_from(o);
+    o->began = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    if (o->layer) put_layer(o);
+    if (o->changed || (!o->layer && !o->folders)) tar_out_from(o);
     o->changed = 0;
-    if (o->folders)
-        put_folders(o, f);
-    if (hold)
-        time = hold_end(&held);
+    if (o->folders) put_folders(o, f);
+    if (hold) time = hold_end(&held);
     tar_out_answer(o, time);
 }
 
@@ -489,7 +457,8 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
     o->folders = fields_has(f, T_FOLDER);
     o->changed = fields_u64(f, T_CHANGED_NS, 0);
     o->request = f;
-    if (patterns_take(o, &o->excludes, f, T_EXCLUDE, "EXCLUDE") && patterns_take(o, &o->includes, f, T_INCLUDE, "INCLUDE"))
+    if (patterns_take(o, &o->excludes, f, T_EXCLUDE, "EXCLUDE")
+        && patterns_take(o, &o->includes, f, T_INCLUDE, "INCLUDE"))
         tar_out_all(o, f, flags & HOLD_COMMANDS);
     patterns_free(&o->excludes);
     patterns_free(&o->includes);

@@ -10,11 +10,10 @@ enum { NOTES_IN_A_ROW_MAX = 16 };
 
 static bool fill(struct tar_reader *r)
 {
-    if (r->ended || r->over)
-        return false;
+    if (r->ended || r->over) return false;
     ssize_t n = stream_receive(r->s, &r->data);
     r->position = 0;
-    r->length = n > 0 ? (size_t) n : 0;
+    r->length = n > 0 ? (size_t)n : 0;
     r->ended = n == 0;
     r->over = n < 0;
     return n > 0;
@@ -23,13 +22,11 @@ static bool fill(struct tar_reader *r)
 size_t tar_reader_content(struct tar_reader *r, const uint8_t **data, uint64_t most)
 {
     if (r->position == r->length && !fill(r)) {
-        if (!r->over)
-            r->problem = "the archive is cut off in the middle of an entry";
+        if (!r->over) r->problem = "the archive is cut off in the middle of an entry";
         return 0;
     }
     size_t n = r->length - r->position;
-    if (n > most)
-        n = (size_t) most;
+    if (n > most) n = (size_t)most;
     *data = r->data + r->position;
     r->position += n;
     return n;
@@ -40,8 +37,7 @@ bool tar_reader_skip(struct tar_reader *r, uint64_t length)
     const uint8_t *data;
     while (length > 0) {
         size_t n = tar_reader_content(r, &data, length);
-        if (n == 0)
-            return false;
+        if (n == 0) return false;
         length -= n;
     }
     return true;
@@ -53,8 +49,7 @@ static bool take(struct tar_reader *r, void *out, size_t length)
     const uint8_t *data;
     while (length > 0) {
         size_t n = tar_reader_content(r, &data, length);
-        if (n == 0)
-            return false;
+        if (n == 0) return false;
         memcpy(p, data, n);
         p += n;
         length -= n;
@@ -64,8 +59,7 @@ static bool take(struct tar_reader *r, void *out, size_t length)
 
 void tar_reader_drain(struct tar_reader *r)
 {
-    while (fill(r))
-        continue;
+    while (fill(r)) continue;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
@@ -73,27 +67,22 @@ void tar_reader_drain(struct tar_reader *r)
 /* Octal text, or base 256 when the first bit is set. False when it is neither or too large. */
 static bool number(const char *field, size_t width, uint64_t *out)
 {
-    const uint8_t *p = (const uint8_t *) field;
+    const uint8_t *p = (const uint8_t *)field;
     uint64_t value = 0;
     size_t i = 0;
     if (p[0] & 0x80) {
-        if (p[0] != 0x80)
-            return false;                        /* negative, or beyond all reason */
+        if (p[0] != 0x80) return false; /* negative, or beyond all reason */
         for (i = 1; i < width; i++) {
-            if (value >> 55)
-                return false;
+            if (value >> 55) return false;
             value = value << 8 | p[i];
         }
         *out = value;
         return true;
     }
-    while (i < width && p[i] == ' ')
-        i++;
-    for (; i < width && p[i] >= '0' && p[i] <= '7'; i++)
-        value = value << 3 | (uint64_t) (p[i] - '0');
+    while (i < width && p[i] == ' ') i++;
+    for (; i < width && p[i] >= '0' && p[i] <= '7'; i++) value = value << 3 | (uint64_t)(p[i] - '0');
     for (; i < width; i++)
-        if (p[i] != ' ' && p[i] != 0)
-            return false;
+        if (p[i] != ' ' && p[i] != 0) return false;
     *out = value;
     return true;
 }
@@ -101,12 +90,10 @@ static bool number(const char *field, size_t width, uint64_t *out)
 static bool decimal(const char *text, uint64_t *out)
 {
     uint64_t value = 0;
-    if (!*text)
-        return false;
+    if (!*text) return false;
     for (; *text; text++) {
-        if (*text < '0' || *text > '9' || value > INT64_MAX / 10 - 1)
-            return false;
-        value = value * 10 + (uint64_t) (*text - '0');
+        if (*text < '0' || *text > '9' || value > INT64_MAX / 10 - 1) return false;
+        value = value * 10 + (uint64_t)(*text - '0');
     }
     *out = value;
     return true;
@@ -119,19 +106,16 @@ static bool time_text(const char *text, struct timespec *out)
     text += negative;
     size_t length = strcspn(text, ".");
     uint64_t seconds;
-    if (length >= sizeof whole)
-        return false;
+    if (length >= sizeof whole) return false;
     memcpy(whole, text, length);
     whole[length] = 0;
-    if (!decimal(whole, &seconds) || seconds > (uint64_t) 1 << 40)
-        return false;
+    if (!decimal(whole, &seconds) || seconds > (uint64_t)1 << 40) return false;
     long nanos = 0, scale = 100000000;
     for (const char *p = text + length + (text[length] == '.'); *p; p++, scale /= 10) {
-        if (*p < '0' || *p > '9')
-            return false;
+        if (*p < '0' || *p > '9') return false;
         nanos += (*p - '0') * scale;
     }
-    out->tv_sec = negative ? -(time_t) seconds - (nanos > 0) : (time_t) seconds;
+    out->tv_sec = negative ? -(time_t)seconds - (nanos > 0) : (time_t)seconds;
     out->tv_nsec = negative && nanos ? 1000000000 - nanos : nanos;
     return true;
 }
@@ -151,18 +135,15 @@ static const char *note_take(struct tar_notes *n, const char *key, char *value, 
 {
     bool text = strlen(value) == length;
     if (!strncmp(key, TAR_XATTR "user.", sizeof TAR_XATTR + 4)) {
-        if (n->attribute_count == TAR_ATTRIBUTES_MAX)
-            return "an entry has more than 64 attributes";
+        if (n->attribute_count == TAR_ATTRIBUTES_MAX) return "an entry has more than 64 attributes";
         n->attributes[n->attribute_count++] =
-            (struct tar_attribute) { key + sizeof TAR_XATTR - 1, (uint8_t *) value, length };
+            (struct tar_attribute){key + sizeof TAR_XATTR - 1, (uint8_t *)value, length};
         return NULL;
     }
-    if (!strncmp(key, "GNU.sparse.", 11))
-        return "sparse files are not supported";
+    if (!strncmp(key, "GNU.sparse.", 11)) return "sparse files are not supported";
     char **copy = !strcmp(key, "path") ? &n->name : !strcmp(key, "linkpath") ? &n->target : NULL;
     if (copy) {
-        if (!text)
-            return "a name contains a NUL";
+        if (!text) return "a name contains a NUL";
         free(*copy);
         *copy = strdup(value);
         return *copy ? NULL : "the agent is out of memory";
@@ -186,19 +167,17 @@ static const char *notes_parse(struct tar_notes *n, size_t length)
     for (size_t at = 0; at < length;) {
         size_t record = 0, i = at;
         for (; i < length && n->body[i] >= '0' && n->body[i] <= '9' && record < TAR_PAX_MAX; i++)
-            record = record * 10 + (size_t) (n->body[i] - '0');
+            record = record * 10 + (size_t)(n->body[i] - '0');
         if (i == at || i >= length || n->body[i] != ' ' || record > length - at || at + record <= i + 1
-                || n->body[at + record - 1] != '\n')
+            || n->body[at + record - 1] != '\n')
             return broken;
         char *key = n->body + i + 1, *end = n->body + at + record - 1;
-        char *equals = memchr(key, '=', (size_t) (end - key));
-        if (!equals || equals == key || memchr(key, 0, (size_t) (equals - key)))
-            return broken;
+        char *equals = memchr(key, '=', (size_t)(end - key));
+        if (!equals || equals == key || memchr(key, 0, (size_t)(equals - key))) return broken;
         *equals = 0;
         *end = 0;
-        const char *problem = note_take(n, key, equals + 1, (size_t) (end - equals - 1));
-        if (problem)
-            return problem;
+        const char *problem = note_take(n, key, equals + 1, (size_t)(end - equals - 1));
+        if (problem) return problem;
         at += record;
     }
     return NULL;
@@ -211,13 +190,13 @@ static char *note_body(struct tar_reader *r, uint64_t size)
         r->problem = "a pax header or long name is larger than 1 MiB";
         return NULL;
     }
-    char *body = malloc((size_t) size + 1);
+    char *body = malloc((size_t)size + 1);
     if (!body) {
         r->problem = "the agent is out of memory";
         return NULL;
     }
     body[size] = 0;
-    if (!take(r, body, (size_t) size) || !tar_reader_skip(r, tar_padding(size))) {
+    if (!take(r, body, (size_t)size) || !tar_reader_skip(r, tar_padding(size))) {
         free(body);
         return NULL;
     }
@@ -227,8 +206,7 @@ static char *note_body(struct tar_reader *r, uint64_t size)
 static bool note_read(struct tar_reader *r, char type, uint64_t size)
 {
     char *body = note_body(r, size);
-    if (!body)
-        return false;
+    if (!body) return false;
     struct tar_notes *n = type == TAR_PAX_GLOBAL ? &r->global : &r->next;
     if (type == TAR_GNU_NAME || type == TAR_GNU_LINK) {
         char **copy = type == TAR_GNU_NAME ? &n->name : &n->target;
@@ -240,7 +218,7 @@ static bool note_read(struct tar_reader *r, char type, uint64_t size)
     free(n->body);
     n->body = body;
     n->attribute_count = 0;
-    r->problem = notes_parse(n, (size_t) size);
+    r->problem = notes_parse(n, (size_t)size);
     return !r->problem;
 }
 
@@ -248,11 +226,10 @@ static bool note_read(struct tar_reader *r, char type, uint64_t size)
 
 int32_t tar_sum_signed(const struct tar_header *h)
 {
-    const int8_t *p = (const int8_t *) h;
+    const int8_t *p = (const int8_t *)h;
     int32_t sum = 8 * ' ';
     for (size_t i = 0; i < TAR_BLOCK; i++)
-        if (i < offsetof(struct tar_header, checksum) || i >= offsetof(struct tar_header, type))
-            sum += p[i];
+        if (i < offsetof(struct tar_header, checksum) || i >= offsetof(struct tar_header, type)) sum += p[i];
     return sum;
 }
 
@@ -267,16 +244,13 @@ static bool header_read(struct tar_reader *r, struct tar_header *h, bool fresh)
 {
     if (r->position == r->length && !fill(r)) {
         /* No trailer: many programs leave it out, and at an entry's border nothing is lost. */
-        if (!r->over && !fresh)
-            r->problem = "the archive ends after a header that describes an entry";
+        if (!r->over && !fresh) r->problem = "the archive ends after a header that describes an entry";
         return false;
     }
-    if (!take(r, h, sizeof *h))
-        return false;
+    if (!take(r, h, sizeof *h)) return false;
     uint64_t sum;
-    if (all_zero(h))
-        return false;
-    if (!number(h->checksum, sizeof h->checksum, &sum) || (sum != tar_sum(h) && (int64_t) sum != tar_sum_signed(h))) {
+    if (all_zero(h)) return false;
+    if (!number(h->checksum, sizeof h->checksum, &sum) || (sum != tar_sum(h) && (int64_t)sum != tar_sum_signed(h))) {
         r->problem = "a header's checksum is wrong";
         return false;
     }
@@ -293,7 +267,7 @@ static void field_copy(char *out, const char *field, size_t width)
 static void names_set(struct tar_reader *r, const struct tar_header *h, struct tar_entry *e)
 {
     size_t length = 0;
-    if (!memcmp(h->magic, "ustar", 6) && h->prefix[0]) {     /* with its NUL: GNU has other fields there */
+    if (!memcmp(h->magic, "ustar", 6) && h->prefix[0]) { /* with its NUL: GNU has other fields there */
         field_copy(r->name, h->prefix, sizeof h->prefix);
         length = strlen(r->name);
         r->name[length++] = '/';
@@ -312,30 +286,25 @@ static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct t
     names_set(r, h, e);
     e->type = h->type;
     if (!number(h->mode, sizeof h->mode, &mode) || !number(h->uid, sizeof h->uid, &e->uid)
-            || !number(h->gid, sizeof h->gid, &e->gid) || !number(h->size, sizeof h->size, &e->size)) {
+        || !number(h->gid, sizeof h->gid, &e->gid) || !number(h->size, sizeof h->size, &e->size)) {
         r->problem = "a header has a number that is none";
         return false;
     }
-    number(h->mtime, sizeof h->mtime, &mtime);               /* one before 1970 becomes 1970 */
-    e->mode = (mode_t) (mode & 07777);
-    e->mtime.tv_sec = (time_t) mtime;
-    if (n->has_size)
-        e->size = n->size;
-    if (n->has_uid || g->has_uid)
-        e->uid = n->has_uid ? n->uid : g->uid;
-    if (n->has_gid || g->has_gid)
-        e->gid = n->has_gid ? n->gid : g->gid;
-    if (n->has_mtime || g->has_mtime)
-        e->mtime = n->has_mtime ? n->mtime : g->mtime;
+    number(h->mtime, sizeof h->mtime, &mtime); /* one before 1970 becomes 1970 */
+    e->mode = (mode_t)(mode & 07777);
+    e->mtime.tv_sec = (time_t)mtime;
+    if (n->has_size) e->size = n->size;
+    if (n->has_uid || g->has_uid) e->uid = n->has_uid ? n->uid : g->uid;
+    if (n->has_gid || g->has_gid) e->gid = n->has_gid ? n->gid : g->gid;
+    if (n->has_mtime || g->has_mtime) e->mtime = n->has_mtime ? n->mtime : g->mtime;
     if (e->size > INT64_MAX / 2 || strlen(e->name) > TAR_NAME_MAX || strlen(e->target) > TAR_NAME_MAX) {
         r->problem = "an entry's size or name is beyond all reason";
         return false;
     }
-    if (e->type == TAR_FILE_OLD || e->type == TAR_FILE_DENSE)
-        e->type = TAR_FILE;
+    if (e->type == TAR_FILE_OLD || e->type == TAR_FILE_DENSE) e->type = TAR_FILE;
     size_t length = strlen(e->name);
     if (e->type == TAR_FILE && length > 0 && e->name[length - 1] == '/')
-        e->type = TAR_FOLDER;                                /* as tar wrote folders before ustar */
+        e->type = TAR_FOLDER; /* as tar wrote folders before ustar */
     memcpy(e->attributes, n->attributes, sizeof e->attributes);
     e->attribute_count = n->attribute_count;
     return true;
@@ -346,8 +315,7 @@ bool tar_reader_next(struct tar_reader *r, struct tar_entry *e)
     struct tar_header h;
     notes_clear(&r->next);
     for (int notes = 0;; notes++) {
-        if (!header_read(r, &h, notes == 0))
-            return false;
+        if (!header_read(r, &h, notes == 0)) return false;
         if (h.type != TAR_PAX && h.type != TAR_PAX_GLOBAL && h.type != TAR_GNU_NAME && h.type != TAR_GNU_LINK)
             return entry_set(r, &h, e);
         uint64_t size;
@@ -355,8 +323,7 @@ bool tar_reader_next(struct tar_reader *r, struct tar_entry *e)
             r->problem = "a pax header or long name is broken";
             return false;
         }
-        if (!note_read(r, h.type, size))
-            return false;
+        if (!note_read(r, h.type, size)) return false;
     }
 }
 

@@ -13,12 +13,16 @@
 
 enum { TAR_ATTRIBUTES_MAX = 64, TAR_NAME_MAX = 65536 };
 
-struct tar_attribute { const char *name; const uint8_t *value; size_t length; };
+struct tar_attribute {
+    const char *name;
+    const uint8_t *value;
+    size_t length;
+};
 
 /* What the strings point to lives until the next entry is read. */
 struct tar_entry {
     const char *name, *target;
-    char type;                   /* TAR_FILE for all its spellings */
+    char type; /* TAR_FILE for all its spellings */
     uint64_t size;
     mode_t mode;
     uint64_t uid, gid;
@@ -29,7 +33,7 @@ struct tar_entry {
 
 /* What a pax header or a GNU long name says about entries to come. */
 struct tar_notes {
-    char *body;                  /* of the pax header; the attributes point into it */
+    char *body; /* of the pax header; the attributes point into it */
     char *name, *target;
     bool has_size, has_uid, has_gid, has_mtime;
     uint64_t size, uid, gid;
@@ -40,14 +44,14 @@ struct tar_notes {
 
 struct tar_reader {
     struct stream *s;
-    const uint8_t *data;         /* of the stream, until the next is received */
+    const uint8_t *data; /* of the stream, until the next is received */
     size_t position, length;
-    bool ended;                  /* the server's EOF */
-    bool over;                   /* cancelled or dropped */
-    const char *problem;         /* a sentence about a broken archive; NULL when it is fine */
+    bool ended;          /* the server's EOF */
+    bool over;           /* cancelled or dropped */
+    const char *problem; /* a sentence about a broken archive; NULL when it is fine */
     struct tar_notes next, global;
-    char name[sizeof((struct tar_header *) 0)->prefix + sizeof((struct tar_header *) 0)->name + 2];
-    char target[sizeof((struct tar_header *) 0)->linkname + 1];
+    char name[sizeof((struct tar_header *)0)->prefix + sizeof((struct tar_header *)0)->name + 2];
+    char target[sizeof((struct tar_header *)0)->linkname + 1];
 };
 
 /* The next entry; false at the end of the archive, or when `over` or `problem` is set. */

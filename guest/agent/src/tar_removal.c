@@ -17,12 +17,9 @@ static bool stays(int number)
 static bool remove_entry(struct tree *t, dev_t device)
 {
     struct stat st;
-    if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT;
-    if (written_is_mount(t->folder, t->name, &st, device))
-        return true;
-    if (S_ISDIR(st.st_mode))
-        return tree_enter(t) || errno == ENOENT;
+    if (fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0) return errno == ENOENT;
+    if (written_is_mount(t->folder, t->name, &st, device)) return true;
+    if (S_ISDIR(st.st_mode)) return tree_enter(t) || errno == ENOENT;
     return unlinkat(t->folder, t->name, 0) == 0 || stays(errno);
 }
 
@@ -30,20 +27,16 @@ bool tar_remove(int folder, const char *name, dev_t device)
 {
     struct stat st;
     struct tree t;
-    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT;
-    if (written_is_mount(folder, name, &st, device))
-        return true;
-    if (!S_ISDIR(st.st_mode))
-        return unlinkat(folder, name, 0) == 0 || stays(errno);
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0) return errno == ENOENT;
+    if (written_is_mount(folder, name, &st, device)) return true;
+    if (!S_ISDIR(st.st_mode)) return unlinkat(folder, name, 0) == 0 || stays(errno);
     int top = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (top < 0 || !tree_start(&t, top, false))
-        return false;
+    if (top < 0 || !tree_start(&t, top, false)) return false;
     enum tree_step step;
     bool ok = true;
     while (ok && (step = tree_next(&t)) != TREE_END)
         ok = step == TREE_ENTRY ? remove_entry(&t, device)
-            : unlinkat(t.folder, t.name, AT_REMOVEDIR) == 0 || stays(errno);
+                                : unlinkat(t.folder, t.name, AT_REMOVEDIR) == 0 || stays(errno);
     int number = ok ? t.error : errno;
     tree_stop(&t);
     errno = number;

@@ -10,7 +10,7 @@
 
 bool tar_writer_start(struct tar_writer *w, struct stream *s)
 {
-    *w = (struct tar_writer) { .s = s, .buffer = malloc(FRAME_MAX) };
+    *w = (struct tar_writer){.s = s, .buffer = malloc(FRAME_MAX)};
     return w->buffer != NULL;
 }
 
@@ -25,8 +25,7 @@ static void flush(struct tar_writer *w)
 {
     for (size_t sent = 0; sent < w->used && !w->over;) {
         size_t n = stream_await_credit(w->s, 1, w->used - sent);
-        if (n == 0 || !stream_send(w->s, DATA, w->buffer + sent, n))
-            w->over = true;
+        if (n == 0 || !stream_send(w->s, DATA, w->buffer + sent, n)) w->over = true;
         sent += n;
     }
     w->size += w->used;
@@ -77,8 +76,7 @@ static void put(struct tar_writer *w, const void *data, size_t length)
         put(w, w->kept, kept);
     }
     while (length > 0 && !w->over) {
-        if (w->used == FRAME_MAX)
-            flush(w);
+        if (w->used == FRAME_MAX) flush(w);
         size_t n = FRAME_MAX - w->used < length ? FRAME_MAX - w->used : length;
         memcpy(w->buffer + w->used, p, n);
         w->used += n;
@@ -91,28 +89,23 @@ static void put_zeros(struct tar_writer *w, uint64_t length)
 {
     static const uint8_t zeros[TAR_BLOCK];
     for (; length > 0 && !w->over; length -= length < TAR_BLOCK ? length : TAR_BLOCK)
-        put(w, zeros, length < TAR_BLOCK ? (size_t) length : TAR_BLOCK);
+        put(w, zeros, length < TAR_BLOCK ? (size_t)length : TAR_BLOCK);
 }
 
 void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
 {
     uint64_t left = size;
     while (left > 0 && tar_going(w)) {
-        if (w->used == FRAME_MAX)
-            flush(w);
+        if (w->used == FRAME_MAX) flush(w);
         size_t room = FRAME_MAX - w->used;
-        ssize_t n = read(fd, w->buffer + w->used, room < left ? room : (size_t) left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            w->number = errno;
-        if (n <= 0)
-            break;
-        w->used += (size_t) n;
-        left -= (uint64_t) n;
+        ssize_t n = read(fd, w->buffer + w->used, room < left ? room : (size_t)left);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) w->number = errno;
+        if (n <= 0) break;
+        w->used += (size_t)n;
+        left -= (uint64_t)n;
     }
-    if (tar_going(w))
-        put_zeros(w, left + tar_padding(size));
+    if (tar_going(w)) put_zeros(w, left + tar_padding(size));
 }
 
 /* ---- headers ------------------------------------------------------------------------------------------- */
@@ -120,16 +113,13 @@ void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
 /* One pax record: its own length in decimal, which counts itself too. */
 static void pax_add(struct tar_writer *w, const char *key, const void *value, size_t length)
 {
-    size_t body = strlen(key) + length + 3;      /* blank, '=', newline */
+    size_t body = strlen(key) + length + 3; /* blank, '=', newline */
     size_t total = body + 1;
     char digits[24];
-    while (body + (size_t) snprintf(digits, sizeof digits, "%zu", total) != total)
-        total = body + strlen(digits);
-    if (!w->pax)
-        w->pax = malloc(TAR_PAX_MAX);
+    while (body + (size_t)snprintf(digits, sizeof digits, "%zu", total) != total) total = body + strlen(digits);
+    if (!w->pax) w->pax = malloc(TAR_PAX_MAX);
     if (!w->pax || w->pax_length + total > TAR_PAX_MAX) {
-        if (!w->number)
-            w->number = w->pax ? E2BIG : ENOMEM;
+        if (!w->number) w->number = w->pax ? E2BIG : ENOMEM;
         return;
     }
     char *p = w->pax + w->pax_length;
@@ -142,7 +132,7 @@ static void pax_add(struct tar_writer *w, const char *key, const void *value, si
 static void pax_number(struct tar_writer *w, const char *key, uint64_t value)
 {
     char text[24];
-    pax_add(w, key, text, (size_t) snprintf(text, sizeof text, "%llu", (unsigned long long) value));
+    pax_add(w, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)value));
 }
 
 static void pax_time(struct tar_writer *w, const struct timespec *t)
@@ -151,30 +141,29 @@ static void pax_time(struct tar_writer *w, const struct timespec *t)
     long long seconds = t->tv_sec;
     long nanos = t->tv_nsec;
     bool negative = seconds < 0;
-    if (negative && nanos) {                     /* -1 s + 0.5 s is written -0.5 */
+    if (negative && nanos) { /* -1 s + 0.5 s is written -0.5 */
         seconds++;
         nanos = 1000000000 - nanos;
     }
-    pax_add(w, "mtime", text, (size_t) snprintf(text, sizeof text, "%s%lld.%09ld", negative ? "-" : "",
-        negative ? -seconds : seconds, nanos));
+    pax_add(w, "mtime", text,
+            (size_t)snprintf(text, sizeof text, "%s%lld.%09ld", negative ? "-" : "", negative ? -seconds : seconds,
+                             nanos));
 }
 
 /* Octal digits to fill the field but for its NUL; false when the value does not fit. */
 static bool octal(char *field, size_t width, uint64_t value)
 {
     field[width - 1] = 0;
-    for (size_t i = width - 1; i-- > 0; value >>= 3)
-        field[i] = (char) ('0' + (value & 7));
+    for (size_t i = width - 1; i-- > 0; value >>= 3) field[i] = (char)('0' + (value & 7));
     return value == 0;
 }
 
 uint32_t tar_sum(const struct tar_header *h)
 {
-    const uint8_t *p = (const uint8_t *) h;
+    const uint8_t *p = (const uint8_t *)h;
     uint32_t sum = 8 * ' ';
     for (size_t i = 0; i < TAR_BLOCK; i++)
-        if (i < offsetof(struct tar_header, checksum) || i >= offsetof(struct tar_header, type))
-            sum += p[i];
+        if (i < offsetof(struct tar_header, checksum) || i >= offsetof(struct tar_header, type)) sum += p[i];
     return sum;
 }
 
@@ -210,9 +199,10 @@ static void set_name(struct tar_writer *w, struct tar_header *h, const char *nam
 static void pax_mark(struct tar_writer *w, const struct stat *st)
 {
     char text[96];
-    pax_add(w, "ISOLA.mark", text, (size_t) snprintf(text, sizeof text, "%llx.%llx.%llx.%lx",
-        (unsigned long long) st->st_dev, (unsigned long long) st->st_ino, (unsigned long long) st->st_ctim.tv_sec,
-        (unsigned long) st->st_ctim.tv_nsec));
+    pax_add(w, "ISOLA.mark", text,
+            (size_t)snprintf(text, sizeof text, "%llx.%llx.%llx.%lx", (unsigned long long)st->st_dev,
+                             (unsigned long long)st->st_ino, (unsigned long long)st->st_ctim.tv_sec,
+                             (unsigned long)st->st_ctim.tv_nsec));
 }
 
 static void pax_xattrs(struct tar_writer *w, int fd)
@@ -220,17 +210,15 @@ static void pax_xattrs(struct tar_writer *w, int fd)
     char names[4096], key[XATTR_NAME_MAX + sizeof TAR_XATTR + 1];
     ssize_t length = flistxattr(fd, names, sizeof names);
     if (length <= 0) {
-        if (length < 0 && errno == ERANGE)
-            w->number = E2BIG;
+        if (length < 0 && errno == ERANGE) w->number = E2BIG;
         return;
     }
     char *value = malloc(XATTR_SIZE_MAX);
-    for (ssize_t i = 0; value && i < length; i += (ssize_t) strlen(names + i) + 1) {
-        if (strncmp(names + i, "user.", 5) != 0)
-            continue;
+    for (ssize_t i = 0; value && i < length; i += (ssize_t)strlen(names + i) + 1) {
+        if (strncmp(names + i, "user.", 5) != 0) continue;
         ssize_t n = fgetxattr(fd, names + i, value, XATTR_SIZE_MAX);
-        if (n >= 0 && snprintf(key, sizeof key, TAR_XATTR "%s", names + i) < (int) sizeof key)
-            pax_add(w, key, value, (size_t) n);
+        if (n >= 0 && snprintf(key, sizeof key, TAR_XATTR "%s", names + i) < (int)sizeof key)
+            pax_add(w, key, value, (size_t)n);
     }
     free(value);
 }
@@ -250,38 +238,30 @@ static char *prefixed(const char *prefix, const char *name)
 }
 
 static void put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target,
-    int fd)
+                      int fd)
 {
-    struct tar_header h = { .type = type };
-    uint64_t size = type == TAR_FILE && !w->unchanged ? (uint64_t) st->st_size : 0;
+    struct tar_header h = {.type = type};
+    uint64_t size = type == TAR_FILE && !w->unchanged ? (uint64_t)st->st_size : 0;
     w->pax_length = 0;
     set_name(w, &h, name);
     if (target) {
         size_t length = strlen(target);
         memcpy(h.linkname, target, length < sizeof h.linkname ? length : sizeof h.linkname);
-        if (length > sizeof h.linkname)
-            pax_add(w, "linkpath", target, length);
+        if (length > sizeof h.linkname) pax_add(w, "linkpath", target, length);
     }
     octal(h.mode, sizeof h.mode, st->st_mode & 07777);
-    if (!octal(h.uid, sizeof h.uid, st->st_uid))
-        pax_number(w, "uid", st->st_uid);
-    if (!octal(h.gid, sizeof h.gid, st->st_gid))
-        pax_number(w, "gid", st->st_gid);
-    if (!octal(h.size, sizeof h.size, size))
-        pax_number(w, "size", size);
-    bool late = !octal(h.mtime, sizeof h.mtime, st->st_mtim.tv_sec < 0 ? 0 : (uint64_t) st->st_mtim.tv_sec);
+    if (!octal(h.uid, sizeof h.uid, st->st_uid)) pax_number(w, "uid", st->st_uid);
+    if (!octal(h.gid, sizeof h.gid, st->st_gid)) pax_number(w, "gid", st->st_gid);
+    if (!octal(h.size, sizeof h.size, size)) pax_number(w, "size", size);
+    bool late = !octal(h.mtime, sizeof h.mtime, st->st_mtim.tv_sec < 0 ? 0 : (uint64_t)st->st_mtim.tv_sec);
     if (late || st->st_mtim.tv_sec < 0 || (w->exact_times && st->st_mtim.tv_nsec && !w->unchanged))
         pax_time(w, &st->st_mtim);
-    if (type == TAR_FILE && w->marks)
-        pax_mark(w, st);
-    if (type == TAR_FILE && w->unchanged)
-        pax_number(w, "ISOLA.unchanged", (uint64_t) st->st_size);
-    if (fd >= 0)
-        pax_xattrs(w, fd);
-    if (w->number)
-        return;
+    if (type == TAR_FILE && w->marks) pax_mark(w, st);
+    if (type == TAR_FILE && w->unchanged) pax_number(w, "ISOLA.unchanged", (uint64_t)st->st_size);
+    if (fd >= 0) pax_xattrs(w, fd);
+    if (w->number) return;
     if (w->pax_length) {
-        struct tar_header x = { .name = "././@PaxHeader", .type = TAR_PAX };
+        struct tar_header x = {.name = "././@PaxHeader", .type = TAR_PAX};
         octal(x.mode, sizeof x.mode, 0644);
         octal(x.uid, sizeof x.uid, 0);
         octal(x.gid, sizeof x.gid, 0);
@@ -298,8 +278,7 @@ static void put_entry(struct tar_writer *w, const char *name, char type, const s
         w->count++;
 }
 
-void tar_put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target,
-    int fd)
+void tar_put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target, int fd)
 {
     if (!w->prefix) {
         put_entry(w, name, type, st, target, fd);

@@ -9,18 +9,18 @@
 
 struct tar_writer {
     struct stream *s;
-    bool over;                   /* cancelled or dropped */
-    bool exact_times;            /* to the nanosecond, which takes a pax header for nearly every entry */
-    bool marks;                  /* each file has a mark by which it is known as the same file, unchanged */
-    bool unchanged;              /* the next entry is told by its mark alone, with its size but without content */
-    const char *prefix;          /* of all names, without a slash at its end; NULL for none */
-    int number;                  /* errno of the first failure */
-    uint8_t *buffer;             /* small files travel together in one frame */
+    bool over;          /* cancelled or dropped */
+    bool exact_times;   /* to the nanosecond, which takes a pax header for nearly every entry */
+    bool marks;         /* each file has a mark by which it is known as the same file, unchanged */
+    bool unchanged;     /* the next entry is told by its mark alone, with its size but without content */
+    const char *prefix; /* of all names, without a slash at its end; NULL for none */
+    int number;         /* errno of the first failure */
+    uint8_t *buffer;    /* small files travel together in one frame */
     size_t used;
-    uint64_t count, size;        /* entries and bytes */
+    uint64_t count, size; /* entries and bytes */
     char *pax;
     size_t pax_length;
-    uint8_t *kept;               /* headers that are only wanted if something follows in their folder */
+    uint8_t *kept; /* headers that are only wanted if something follows in their folder */
     size_t kept_length, kept_capacity;
     uint64_t kept_count;
     bool keeping;
@@ -32,7 +32,7 @@ bool tar_going(const struct tar_writer *w);
 /* The header of an entry, with a pax header before it where ustar is too small. `fd` is the entry itself where
    it can have attributes, or -1; `target` the text of a link, or NULL. A file's content must follow. */
 void tar_put_entry(struct tar_writer *w, const char *name, char type, const struct stat *st, const char *target,
-    int fd);
+                   int fd);
 /* From here on headers are put aside; what is written after `tar_keep(w, false)` brings them along. */
 void tar_keep(struct tar_writer *w, bool keep);
 /* Forgets the last entry that was put aside, back to the `length` from before it, if it still is. */

@@ -22,15 +22,15 @@ struct tree_level;
 
 struct tree {
     struct tree_level *levels;
-    int depth;               /* of the current entry: 1 in the top folder */
+    int depth; /* of the current entry: 1 in the top folder */
     bool sorted;
-    size_t names_held;       /* bytes of names in memory, over all levels */
-    char *path;              /* of the current entry, relative to the top */
+    size_t names_held; /* bytes of names in memory, over all levels */
+    char *path;        /* of the current entry, relative to the top */
     size_t path_capacity;
-    int folder;              /* what the current entry is in; belongs to the tree */
-    const char *name;        /* part of path */
-    unsigned char kind;      /* DT_* as the folder has it; DT_UNKNOWN is possible */
-    int error;               /* errno of a folder that could not be read to its end, at TREE_END */
+    int folder;         /* what the current entry is in; belongs to the tree */
+    const char *name;   /* part of path */
+    unsigned char kind; /* DT_* as the folder has it; DT_UNKNOWN is possible */
+    int error;          /* errno of a folder that could not be read to its end, at TREE_END */
 };
 
 /* Takes over `top`, opened for reading, also when it fails. Sorted: by name, in folders of up to 10,000 entries. */

@@ -18,7 +18,7 @@
 #include "process_tree.h"
 #include "tree.h"
 
-extern uint64_t agent_started_ns;        /* CLOCK_BOOTTIME, set by main */
+extern uint64_t agent_started_ns; /* CLOCK_BOOTTIME, set by main */
 
 enum { MEASURE_DISK = 1, PROCESSES_MAX = 65536, DISK_ENTRIES_MAX = 200000, DISK_MS_MAX = 500 };
 
@@ -26,35 +26,36 @@ static uint64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_BOOTTIME, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* ---- processes ----------------------------------------------------------------------------------------- */
 
-struct process { int pid, parent; uint64_t ticks, pages; bool kernel, counted; };
+struct process {
+    int pid, parent;
+    uint64_t ticks, pages;
+    bool kernel, counted;
+};
 
-enum { KERNEL_THREAD = 0x00200000 };     /* PF_KTHREAD: in a virtual machine, /proc has those too */
+enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD: in a virtual machine, /proc has those too */
 
 static ssize_t read_small(int folder, const char *name, char *out, size_t capacity)
 {
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return -1;
+    if (fd < 0) return -1;
     size_t length = 0;
     ssize_t n = 0;
-    while (length < capacity - 1 && ((n = read(fd, out + length, capacity - 1 - length)) > 0))
-        length += (size_t) n;
+    while (length < capacity - 1 && ((n = read(fd, out + length, capacity - 1 - length)) > 0)) length += (size_t)n;
     close(fd);
     out[length] = 0;
-    return n < 0 ? -1 : (ssize_t) length;
+    return n < 0 ? -1 : (ssize_t)length;
 }
 
 static bool process_read(int proc, const char *pid, struct process *p)
 {
     struct process_stat seen;
-    if (!process_stat_read(proc, pid, &seen))
-        return false;
-    *p = (struct process) { atoi(pid), seen.parent, seen.ticks, seen.pages, seen.flags & KERNEL_THREAD, false };
+    if (!process_stat_read(proc, pid, &seen)) return false;
+    *p = (struct process){atoi(pid), seen.parent, seen.ticks, seen.pages, seen.flags & KERNEL_THREAD, false};
     return true;
 }
 
@@ -64,21 +65,19 @@ static size_t processes_read(struct process *list)
     int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = proc >= 0 ? fdopendir(proc) : NULL;
     if (!dir) {
-        if (proc >= 0)
-            close(proc);
+        if (proc >= 0) close(proc);
         return 0;
     }
     struct dirent *e;
     while (count < PROCESSES_MAX && (e = readdir(dir)))
-        if (isdigit((unsigned char) e->d_name[0]) && process_read(dirfd(dir), e->d_name, &list[count]))
-            count++;
+        if (isdigit((unsigned char)e->d_name[0]) && process_read(dirfd(dir), e->d_name, &list[count])) count++;
     closedir(dir);
     return count;
 }
 
 static int by_pid(const void *a, const void *b)
 {
-    int x = ((const struct process *) a)->pid, y = ((const struct process *) b)->pid;
+    int x = ((const struct process *)a)->pid, y = ((const struct process *)b)->pid;
     return (x > y) - (x < y);
 }
 
@@ -89,18 +88,15 @@ static void descendants_mark(struct process *list, size_t count)
     bool changed = self != 1;
     for (size_t i = 0; self == 1 && i < count; i++)
         list[i].counted = list[i].pid != self && !list[i].kernel && !tree_is_apart(list[i].pid);
-    if (count > 0)
-        qsort(list, count, sizeof *list, by_pid);
+    if (count > 0) qsort(list, count, sizeof *list, by_pid);
     /* A parent mostly has the smaller number, so this is one or two rounds. */
     while (changed) {
         changed = false;
         for (size_t i = 0; i < count; i++) {
-            if (list[i].counted || list[i].pid == self || tree_is_apart(list[i].pid))
-                continue;
-            struct process wanted = { .pid = list[i].parent };
+            if (list[i].counted || list[i].pid == self || tree_is_apart(list[i].pid)) continue;
+            struct process wanted = {.pid = list[i].parent};
             const struct process *parent = bsearch(&wanted, list, count, sizeof *list, by_pid);
-            if (list[i].parent == self || (parent && parent->counted))
-                changed = list[i].counted = true;
+            if (list[i].parent == self || (parent && parent->counted)) changed = list[i].counted = true;
         }
     }
 }
@@ -115,24 +111,22 @@ static void build_processes(struct builder *b)
     descendants_mark(list, count);
     for (size_t i = 0; i < count; i++) {
         if (list[i].counted || tree_is_apart(list[i].pid))
-            ticks += list[i].ticks;  /* a supervisor that waits has those of the commands it had */
-        if (!list[i].counted)
-            continue;
+            ticks += list[i].ticks; /* a supervisor that waits has those of the commands it had */
+        if (!list[i].counted) continue;
         pages += list[i].pages;
         processes++;
     }
     free(list);
-    struct rusage ended = { 0 };
+    struct rusage ended = {0};
     getrusage(RUSAGE_CHILDREN, &ended);
-    uint64_t ended_us = (uint64_t) (ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * 1000000u
-        + (uint64_t) (ended.ru_utime.tv_usec + ended.ru_stime.tv_usec);
-    uint64_t memory = pages * (uint64_t) sysconf(_SC_PAGESIZE);
+    uint64_t ended_us = (uint64_t)(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * 1000000u
+                        + (uint64_t)(ended.ru_utime.tv_usec + ended.ru_stime.tv_usec);
+    uint64_t memory = pages * (uint64_t)sysconf(_SC_PAGESIZE);
     pthread_mutex_lock(&lock);
-    if (memory > peak)
-        peak = memory;
+    if (memory > peak) peak = memory;
     uint64_t highest = peak;
     pthread_mutex_unlock(&lock);
-    build_u64(b, T_CPU_NS, ticks * (1000000000u / (uint64_t) sysconf(_SC_CLK_TCK)) + ended_us * 1000);
+    build_u64(b, T_CPU_NS, ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK)) + ended_us * 1000);
     build_u64(b, T_MEMORY, memory);
     build_u64(b, T_MEMORY_PEAK, highest);
     build_u64(b, T_PROCESSES, processes);
@@ -150,8 +144,7 @@ static void build_network(struct builder *b)
             char *colon = strchr(line, ':');
             unsigned long long in, out;
             line += strspn(line, " ");
-            if (!colon || !strncmp(line, "lo:", 3))
-                continue;
+            if (!colon || !strncmp(line, "lo:", 3)) continue;
             if (sscanf(colon + 1, "%llu %*u %*u %*u %*u %*u %*u %*u %llu", &in, &out) == 2) {
                 received += in;
                 sent += out;
@@ -166,7 +159,7 @@ static void build_network(struct builder *b)
 static void build_disk(struct builder *b, struct stream *s)
 {
     struct tree t;
-    uint64_t bytes = 0, seen = 0, until = now_ns() + (uint64_t) DISK_MS_MAX * 1000000u;
+    uint64_t bytes = 0, seen = 0, until = now_ns() + (uint64_t)DISK_MS_MAX * 1000000u;
     bool partial = false;
     if (disk_is_own()) {
         build_u64(b, T_DISK, disk_measure());
@@ -181,34 +174,29 @@ static void build_disk(struct builder *b, struct stream *s)
     enum tree_step step;
     while ((step = tree_next(&t)) != TREE_END) {
         struct stat st;
-        if (step != TREE_ENTRY)
-            continue;
+        if (step != TREE_ENTRY) continue;
         if (++seen > DISK_ENTRIES_MAX || ((seen & 255) == 0 && (now_ns() > until || stream_over(s)))) {
             partial = true;
             break;
         }
-        if (fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            continue;
+        if (fstatat(t.folder, t.name, &st, AT_SYMLINK_NOFOLLOW) < 0) continue;
         /* A file with several links is shared out among them, so that it counts once when all are here. */
         bool shared = S_ISREG(st.st_mode) && st.st_nlink > 1;
-        bytes += (uint64_t) st.st_blocks * 512 / (shared ? (uint64_t) st.st_nlink : 1);
-        if (S_ISDIR(st.st_mode) && !tree_enter(&t) && errno != ENOENT)
-            partial = true;
+        bytes += (uint64_t)st.st_blocks * 512 / (shared ? (uint64_t)st.st_nlink : 1);
+        if (S_ISDIR(st.st_mode) && !tree_enter(&t) && errno != ENOENT) partial = true;
     }
     partial |= t.error != 0;
     tree_stop(&t);
     build_u64(b, T_DISK, bytes);
-    if (partial)
-        build_u64(b, T_DISK_PARTIAL, 1);
+    if (partial) build_u64(b, T_DISK_PARTIAL, 1);
 }
 
 void operate_usage(const struct request *r)
 {
-    struct builder b = { 0 };
+    struct builder b = {0};
     build_processes(&b);
     if (file_view.root_fd < 0) build_network(&b); /* a confined sandbox shares the network of the host */
-    if (fields_u64(r->fields, T_FLAGS, 0) & MEASURE_DISK)
-        build_disk(&b, r->stream);
+    if (fields_u64(r->fields, T_FLAGS, 0) & MEASURE_DISK) build_disk(&b, r->stream);
     build_u64(&b, T_UPTIME_MS, (now_ns() - agent_started_ns) / 1000000u);
     stream_end(r->stream, &b);
     builder_free(&b);

@@ -19,24 +19,20 @@ enum { TABLE_MAX = 4 << 20 };
 static char *table_read(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return NULL;
+    if (fd < 0) return NULL;
     struct stat st;
     char *text = NULL;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        size_t capacity = st.st_size > 0 && st.st_size < TABLE_MAX ? (size_t) st.st_size + 4096 : TABLE_MAX;
+        size_t capacity = st.st_size > 0 && st.st_size < TABLE_MAX ? (size_t)st.st_size + 4096 : TABLE_MAX;
         size_t length = 0;
         text = malloc(capacity + 1);
         while (text && length < capacity) {
             ssize_t n = read(fd, text + length, capacity - length);
-            if (n < 0 && errno == EINTR)
-                continue;
-            if (n <= 0)
-                break;
-            length += (size_t) n;
+            if (n < 0 && errno == EINTR) continue;
+            if (n <= 0) break;
+            length += (size_t)n;
         }
-        if (text)
-            text[length] = 0;
+        if (text) text[length] = 0;
     }
     close(fd);
     return text;
@@ -48,17 +44,14 @@ static bool table_next(char **cursor, char **parts, int count)
     while (*cursor && **cursor) {
         char *line = *cursor, *end = strchr(line, '\n');
         *cursor = end ? end + 1 : NULL;
-        if (end)
-            *end = 0;
+        if (end) *end = 0;
         int found = 0;
         while (line && found < count) {
             parts[found++] = line;
             line = strchr(line, ':');
-            if (line)
-                *line++ = 0;
+            if (line) *line++ = 0;
         }
-        if (found == count)
-            return true;
+        if (found == count) return true;
     }
     return false;
 }
@@ -66,21 +59,18 @@ static bool table_next(char **cursor, char **parts, int count)
 static bool number_of(const char *text, uint32_t *out)
 {
     uint64_t value = 0;
-    if (!*text)
-        return false;
+    if (!*text) return false;
     for (; *text; text++) {
-        if (*text < '0' || *text > '9' || (value = value * 10 + (uint64_t) (*text - '0')) >= UINT32_MAX)
-            return false;
+        if (*text < '0' || *text > '9' || (value = value * 10 + (uint64_t)(*text - '0')) >= UINT32_MAX) return false;
     }
-    *out = (uint32_t) value;
+    *out = (uint32_t)value;
     return true;
 }
 
 static void copy_text(char *out, size_t capacity, const char *text)
 {
     size_t length = strlen(text);
-    if (length >= capacity)
-        length = capacity - 1;
+    if (length >= capacity) length = capacity - 1;
     memcpy(out, text, length);
     out[length] = 0;
 }
@@ -92,10 +82,8 @@ static bool passwd_find(const char *name, uid_t uid, struct user *out)
     bool found = false;
     while (!found && table_next(&cursor, parts, 7)) {
         uint32_t u, g;
-        if (!number_of(parts[2], &u) || !number_of(parts[3], &g) || strlen(parts[0]) >= sizeof out->name)
-            continue;
-        if (name ? strcmp(parts[0], name) != 0 : u != uid)
-            continue;
+        if (!number_of(parts[2], &u) || !number_of(parts[3], &g) || strlen(parts[0]) >= sizeof out->name) continue;
+        if (name ? strcmp(parts[0], name) != 0 : u != uid) continue;
         found = true;
         out->uid = u;
         out->gid = g;
@@ -111,8 +99,7 @@ static bool group_find(const char *name, gid_t *out)
 {
     char *table = table_read("/etc/group"), *cursor = table, *parts[3];
     bool found = false;
-    while (!found && table_next(&cursor, parts, 3))
-        found = !strcmp(parts[0], name) && number_of(parts[2], out);
+    while (!found && table_next(&cursor, parts, 3)) found = !strcmp(parts[0], name) && number_of(parts[2], out);
     free(table);
     return found || number_of(name, out);
 }
@@ -122,19 +109,16 @@ static bool member_of(const char *list, const char *name)
     size_t length = strlen(name);
     for (const char *p = list; *p;) {
         size_t n = strcspn(p, ",");
-        if (n == length && !memcmp(p, name, n))
-            return true;
+        if (n == length && !memcmp(p, name, n)) return true;
         p += n;
-        if (*p)
-            p++;
+        if (*p) p++;
     }
     return false;
 }
 
 static void groups_find(struct user *u)
 {
-    if (!u->name[0])
-        return;
+    if (!u->name[0]) return;
     char *table = table_read("/etc/group"), *cursor = table, *parts[4];
     while (u->group_count < USER_GROUPS_MAX && table_next(&cursor, parts, 4)) {
         uint32_t gid;
@@ -154,8 +138,7 @@ static void user_blank(struct user *u)
 bool user_by_uid(uid_t uid, struct user *out)
 {
     user_blank(out);
-    if (!passwd_find(NULL, uid, out))
-        return false;
+    if (!passwd_find(NULL, uid, out)) return false;
     groups_find(out);
     return true;
 }
@@ -163,11 +146,9 @@ bool user_by_uid(uid_t uid, struct user *out)
 bool user_is_in(const struct user *u, const char *group)
 {
     gid_t gid;
-    if (!group_find(group, &gid))
-        return false;
+    if (!group_find(group, &gid)) return false;
     bool found = u->gid == gid;
-    for (int i = 0; i < u->group_count; i++)
-        found = found || u->groups[i] == gid;
+    for (int i = 0; i < u->group_count; i++) found = found || u->groups[i] == gid;
     return found;
 }
 
@@ -181,12 +162,10 @@ bool group_has_users(const char *group)
         has = found && *parts[3];
     }
     free(table);
-    if (!found || has)
-        return has;
+    if (!found || has) return has;
     char *users = table_read("/etc/passwd"), *fields[4];
     cursor = users;
-    while (!has && table_next(&cursor, fields, 4))
-        has = number_of(fields[3], &own) && own == gid;
+    while (!has && table_next(&cursor, fields, 4)) has = number_of(fields[3], &own) && own == gid;
     free(users);
     return has;
 }
@@ -195,19 +174,16 @@ bool user_find(const char *text, struct user *out)
 {
     char name[64];
     const char *colon = strchr(text, ':');
-    size_t length = colon ? (size_t) (colon - text) : strlen(text);
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
     uint32_t number;
     user_blank(out);
     errno = 0;
-    if (length == 0 || length >= sizeof name) {
-        return false;
-    }
+    if (length == 0 || length >= sizeof name) { return false; }
     memcpy(name, text, length);
     name[length] = 0;
     if (!passwd_find(name, 0, out)) {
         errno = 0;
-        if (!number_of(name, &number))
-            return false;
+        if (!number_of(name, &number)) return false;
         if (!passwd_find(NULL, number, out)) {
             /* A bare number needs no entry. Its group is the same number: never root's by accident. */
             out->uid = number;
@@ -230,11 +206,19 @@ bool user_find(const char *text, struct user *out)
 
 enum { CACHE_SLOTS = 64, CACHE_SECONDS = 2 };
 
-struct cached { uint32_t id; bool known; time_t until; char name[64]; };
-struct name_cache { pthread_mutex_t lock; struct cached slots[CACHE_SLOTS]; };
+struct cached {
+    uint32_t id;
+    bool known;
+    time_t until;
+    char name[64];
+};
+struct name_cache {
+    pthread_mutex_t lock;
+    struct cached slots[CACHE_SLOTS];
+};
 
-static struct name_cache user_names = { .lock = PTHREAD_MUTEX_INITIALIZER };
-static struct name_cache group_names = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct name_cache user_names = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct name_cache group_names = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void name_load(const char *path, int parts_wanted, uint32_t id, char *out, size_t capacity)
 {
@@ -285,35 +269,34 @@ void group_name(gid_t gid, char *out, size_t capacity)
  * The C library's wrappers change all threads; these calls change one. A thread that gives up fsuid 0 also
  * loses the capabilities that override file permissions, and has them back with fsuid 0: the kernel sees to it.
  */
-static struct { gid_t *list; size_t count; } own_groups;
+static struct {
+    gid_t *list;
+    size_t count;
+} own_groups;
 static pthread_once_t own_groups_once = PTHREAD_ONCE_INIT;
 
 static void own_groups_load(void)
 {
     int count = getgroups(0, NULL);
-    if (count <= 0)
-        return;
-    own_groups.list = calloc((size_t) count, sizeof *own_groups.list);
-    if (own_groups.list && (count = getgroups(count, own_groups.list)) > 0)
-        own_groups.count = (size_t) count;
+    if (count <= 0) return;
+    own_groups.list = calloc((size_t)count, sizeof *own_groups.list);
+    if (own_groups.list && (count = getgroups(count, own_groups.list)) > 0) own_groups.count = (size_t)count;
 }
 
 /* gVisor has no such ids; there the effective ones of the thread do as well, taken up and laid down in this order. */
 static bool effective_set(uid_t uid, gid_t gid)
 {
-    if (uid != 0)
-        return syscall(SYS_setresgid, -1, gid, -1) == 0 && syscall(SYS_setresuid, -1, uid, -1) == 0;
+    if (uid != 0) return syscall(SYS_setresgid, -1, gid, -1) == 0 && syscall(SYS_setresuid, -1, uid, -1) == 0;
     return syscall(SYS_setresuid, -1, uid, -1) == 0 && syscall(SYS_setresgid, -1, gid, -1) == 0;
 }
 
 static bool identity_set(uid_t uid, gid_t gid)
 {
-    if (syscall(SYS_setfsuid, -1) == -1 && errno == ENOSYS)
-        return effective_set(uid, gid);
+    if (syscall(SYS_setfsuid, -1) == -1 && errno == ENOSYS) return effective_set(uid, gid);
     syscall(SYS_setfsgid, gid);
     syscall(SYS_setfsuid, uid);
     /* These two report nothing but the former value; asking with an impossible id tells the present one. */
-    return (gid_t) syscall(SYS_setfsgid, -1) == gid && (uid_t) syscall(SYS_setfsuid, -1) == uid;
+    return (gid_t)syscall(SYS_setfsgid, -1) == gid && (uid_t)syscall(SYS_setfsuid, -1) == uid;
 }
 
 static _Thread_local bool assumed;
@@ -323,14 +306,11 @@ bool user_assume(const struct user *u)
 {
     uid_t own = geteuid();
     own_group = getegid();
-    if (own != 0 || (u->uid == own && u->gid == own_group))
-        return true;
+    if (own != 0 || (u->uid == own && u->gid == own_group)) return true;
     pthread_once(&own_groups_once, own_groups_load);
-    if (syscall(SYS_setgroups, (size_t) u->group_count, u->groups) < 0)
-        return false;
+    if (syscall(SYS_setgroups, (size_t)u->group_count, u->groups) < 0) return false;
     assumed = true;
-    if (identity_set(u->uid, u->gid))
-        return true;
+    if (identity_set(u->uid, u->gid)) return true;
     user_return();
     errno = EPERM;
     return false;
@@ -338,19 +318,21 @@ bool user_assume(const struct user *u)
 
 void user_return(void)
 {
-    if (!assumed)
-        return;
+    if (!assumed) return;
     int saved = errno;
     assumed = false;
     /* A worker that cannot come back would serve the next caller with somebody else's rights. */
-    if (!identity_set(0, own_group) || syscall(SYS_setgroups, own_groups.count, own_groups.list) < 0)
-        abort();
+    if (!identity_set(0, own_group) || syscall(SYS_setgroups, own_groups.count, own_groups.list) < 0) abort();
     errno = saved;
 }
 
 /* ---- making things for somebody ------------------------------------------------------------------------ */
 
-static _Thread_local struct { bool set; uid_t uid; gid_t gid; } heir;
+static _Thread_local struct {
+    bool set;
+    uid_t uid;
+    gid_t gid;
+} heir;
 
 void user_make_for(const struct user *u)
 {
@@ -363,8 +345,7 @@ void user_make_for(const struct user *u)
 
 bool user_give(int folder, const char *name)
 {
-    if (!heir.set)
-        return true;
+    if (!heir.set) return true;
     return *name ? fchownat(folder, name, heir.uid, heir.gid, AT_SYMLINK_NOFOLLOW) == 0
                  : fchown(folder, heir.uid, heir.gid) == 0;
 }

@@ -10,11 +10,11 @@ enum { USER_GROUPS_MAX = 64 };
 struct user {
     uid_t uid;
     gid_t gid;
-    gid_t groups[USER_GROUPS_MAX];   /* supplementary, without gid */
+    gid_t groups[USER_GROUPS_MAX]; /* supplementary, without gid */
     int group_count;
-    char name[64];                   /* empty when the uid has no name */
-    char home[256];                  /* "/" when unknown */
-    char shell[128];                 /* "/bin/sh" when unknown */
+    char name[64];   /* empty when the uid has no name */
+    char home[256];  /* "/" when unknown */
+    char shell[128]; /* "/bin/sh" when unknown */
 };
 
 /* Looks up `name`, `uid`, `name:group`, `uid:gid`. False when there is no such user (errno 0) or on error. */

@@ -23,31 +23,37 @@
 #include "watch_table.h"
 
 enum event {
-    EVENT_CREATED = 1, EVENT_MODIFIED, EVENT_REMOVED, EVENT_MOVED_FROM, EVENT_MOVED_TO, EVENT_ATTRIBUTES,
-    EVENT_OVERFLOW, EVENT_GONE,
+    EVENT_CREATED = 1,
+    EVENT_MODIFIED,
+    EVENT_REMOVED,
+    EVENT_MOVED_FROM,
+    EVENT_MOVED_TO,
+    EVENT_ATTRIBUTES,
+    EVENT_OVERFLOW,
+    EVENT_GONE,
 };
 enum { EVENT_IS_FOLDER = 1, READ_SIZE = 65536, PAIR_WAIT_MS = 20, PAIR_WAIT_EVENTS = 64 };
 
 static const uint32_t mask = IN_CREATE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
-    | IN_DELETE_SELF | IN_MOVE_SELF | IN_EXCL_UNLINK;
+                             | IN_DELETE_SELF | IN_MOVE_SELF | IN_EXCL_UNLINK;
 
 struct watching {
     struct stream *s;
     const char *path;
     bool recursive;
     int inotify;
-    int top;                     /* watch number of PATH itself */
-    dev_t device;                /* and what PATH was, to see if it still is */
+    int top;      /* watch number of PATH itself */
+    dev_t device; /* and what PATH was, to see if it still is */
     ino_t inode;
     struct watch_table table;
     bool done, gone;
-    int number;                  /* errno of a failure; EOVERFLOW for WATCHES_MAX */
+    int number; /* errno of a failure; EOVERFLOW for WATCHES_MAX */
     struct builder item;
-    char *last_modified;         /* path of the last event, if that was a modification */
-    struct watch_seen seen;      /* entries found by looking: the kernel may report them as well */
-    uint32_t cookie;             /* of a folder that moved away and may arrive elsewhere in the tree */
-    int moving;                  /* its watch number, or -1 */
-    int patience;                /* how many events more we wait for the arrival */
+    char *last_modified;    /* path of the last event, if that was a modification */
+    struct watch_seen seen; /* entries found by looking: the kernel may report them as well */
+    uint32_t cookie;        /* of a folder that moved away and may arrive elsewhere in the tree */
+    int moving;             /* its watch number, or -1 */
+    int patience;           /* how many events more we wait for the arrival */
 };
 
 static void report(struct watching *w, enum event event, const char *relative, bool folder)
@@ -63,13 +69,11 @@ static void report(struct watching *w, enum event event, const char *relative, b
         build_u64(&w->item, T_EVENT, event);
         build_text(&w->item, T_PATH, path);
         build_u64(&w->item, T_FLAGS, folder ? EVENT_IS_FOLDER : 0);
-        if (!stream_send(w->s, ITEM, w->item.data, w->item.length))
-            w->done = true;
+        if (!stream_send(w->s, ITEM, w->item.data, w->item.length)) w->done = true;
     }
     free(w->last_modified);
     w->last_modified = event == EVENT_MODIFIED ? path : NULL;
-    if (event != EVENT_MODIFIED)
-        free(path);
+    if (event != EVENT_MODIFIED) free(path);
 }
 
 /* ---- watches ------------------------------------------------------------------------------------------- */
@@ -93,8 +97,7 @@ static int watch_descriptor(struct watching *w, int fd, uint32_t extra)
     char name[40];
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     int number = inotify_add_watch(w->inotify, name, mask | extra);
-    if (number < 0 && (errno == ENOENT || errno == ENOTDIR))
-        errno = ENOSYS;          /* no /proc */
+    if (number < 0 && (errno == ENOENT || errno == ENOTDIR)) errno = ENOSYS; /* no /proc */
     return number;
 }
 
@@ -109,7 +112,7 @@ static bool vanished(int number)
  */
 static void watch_tree(struct watching *w, int folder, int parent, const char *name, bool fresh)
 {
-    int above[TREE_DEPTH_MAX + 2];       /* watch numbers by depth */
+    int above[TREE_DEPTH_MAX + 2]; /* watch numbers by depth */
     struct tree t;
     int number = watch_descriptor(w, folder, IN_ONLYDIR);
     if (number < 0 || !watch_add(&w->table, number, parent, name)) {
@@ -117,20 +120,17 @@ static void watch_tree(struct watching *w, int folder, int parent, const char *n
         close(folder);
         return;
     }
-    if (parent < 0)
-        w->top = number;
+    if (parent < 0) w->top = number;
     above[1] = number;
     int readable = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     close(folder);
     if ((!w->recursive && !fresh) || readable < 0 || !tree_start(&t, readable, true)) {
-        if ((!w->recursive && !fresh) && readable >= 0)
-            close(readable);
+        if ((!w->recursive && !fresh) && readable >= 0) close(readable);
         return;
     }
     enum tree_step step;
     while (!w->number && !w->done && !stream_over(w->s) && (step = tree_next(&t)) != TREE_END) {
-        if (step != TREE_ENTRY)
-            continue;
+        if (step != TREE_ENTRY) continue;
         struct stat st;
         bool is_folder = t.kind == DT_DIR;
         if (t.kind == DT_UNKNOWN)
@@ -142,18 +142,15 @@ static void watch_tree(struct watching *w, int folder, int parent, const char *n
             watch_seen_add(&w->seen, in, t.name);
             free(relative);
         }
-        if (!is_folder || !w->recursive)
-            continue;
+        if (!is_folder || !w->recursive) continue;
         int fd = openat(t.folder, t.name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         number = fd < 0 ? -1 : watch_descriptor(w, fd, IN_ONLYDIR);
         if (number >= 0 && watch_add(&w->table, number, in, t.name)) {
-            if (tree_enter(&t))
-                above[t.depth] = number;
+            if (tree_enter(&t)) above[t.depth] = number;
         } else if (!vanished(errno)) {
             w->number = errno;
         }
-        if (fd >= 0)
-            close(fd);
+        if (fd >= 0) close(fd);
     }
     tree_stop(&t);
 }
@@ -164,10 +161,8 @@ static void watch_new_folder(struct watching *w, int parent, const char *name, b
     char *relative = watch_path(&w->table, parent, name);
     int top = relative ? top_open(w) : -1;
     int folder = top >= 0 ? path_descend(top, relative, 0) : -1;
-    if (folder >= 0)
-        watch_tree(w, folder, parent, name, fresh);
-    if (top >= 0)
-        close(top);
+    if (folder >= 0) watch_tree(w, folder, parent, name, fresh);
+    if (top >= 0) close(top);
     free(relative);
 }
 
@@ -176,24 +171,21 @@ static void unwatch_tree(struct watching *w, int number)
 {
     size_t kept = 0;
     int *doomed = malloc((w->table.count + 1) * sizeof *doomed);
-    if (!doomed)
-        return;
+    if (!doomed) return;
     for (size_t i = 0; i < w->table.count; i++)
         if (!w->table.list[i].dead && watch_beneath(&w->table, w->table.list[i].number, number))
             doomed[kept++] = w->table.list[i].number;
     for (size_t i = 0; i < kept; i++) {
         inotify_rm_watch(w->inotify, doomed[i]);
         struct watch *found = watch_find(&w->table, doomed[i]);
-        if (found)
-            watch_forget(&w->table, found);
+        if (found) watch_forget(&w->table, found);
     }
     free(doomed);
 }
 
 static void moving_over(struct watching *w)
 {
-    if (w->moving >= 0)
-        unwatch_tree(w, w->moving);
+    if (w->moving >= 0) unwatch_tree(w, w->moving);
     w->moving = -1;
 }
 
@@ -203,8 +195,7 @@ static void folder_moved_to(struct watching *w, const struct inotify_event *e)
     w->moving = moved ? -1 : w->moving;
     char *name = moved ? strdup(e->name) : NULL;
     if (!name) {
-        if (w->recursive)
-            watch_new_folder(w, e->wd, e->name, false);
+        if (w->recursive) watch_new_folder(w, e->wd, e->name, false);
         return;
     }
     free(moved->name);
@@ -216,13 +207,11 @@ static void on_named(struct watching *w, const struct inotify_event *e)
 {
     bool folder = e->mask & IN_ISDIR;
     char *relative = watch_path(&w->table, e->wd, e->name);
-    if (!relative)
-        return;
+    if (!relative) return;
     if (e->mask & IN_CREATE) {
         if (!watch_seen_take(&w->seen, e->wd, e->name)) {
             report(w, EVENT_CREATED, relative, folder);
-            if (folder && w->recursive)
-                watch_new_folder(w, e->wd, e->name, true);
+            if (folder && w->recursive) watch_new_folder(w, e->wd, e->name, true);
         }
     } else if (e->mask & IN_MODIFY) {
         report(w, EVENT_MODIFIED, relative, folder);
@@ -241,8 +230,7 @@ static void on_named(struct watching *w, const struct inotify_event *e)
         }
     } else if (e->mask & IN_MOVED_TO) {
         report(w, EVENT_MOVED_TO, relative, folder);
-        if (folder)
-            folder_moved_to(w, e);
+        if (folder) folder_moved_to(w, e);
     }
     free(relative);
 }
@@ -261,17 +249,14 @@ static void on_top(struct watching *w, const struct inotify_event *e)
 
 static void on_event(struct watching *w, const struct inotify_event *e)
 {
-    if (w->moving >= 0 && w->patience-- == 0)
-        moving_over(w);
+    if (w->moving >= 0 && w->patience-- == 0) moving_over(w);
     if (e->mask & IN_Q_OVERFLOW) {
         report(w, EVENT_OVERFLOW, "", false);
         int top = w->recursive ? top_open(w) : -1;
-        if (top >= 0)
-            watch_tree(w, top, -1, "", false);
+        if (top >= 0) watch_tree(w, top, -1, "", false);
     } else if (e->mask & IN_IGNORED) {
         struct watch *found = watch_find(&w->table, e->wd);
-        if (found && e->wd != w->top)
-            watch_forget(&w->table, found);
+        if (found && e->wd != w->top) watch_forget(&w->table, found);
     } else if (e->len > 0) {
         on_named(w, e);
     } else if (e->wd == w->top) {
@@ -282,17 +267,13 @@ static void on_event(struct watching *w, const struct inotify_event *e)
 /* Waits for events or the stream's end; false on the latter. */
 static bool await_events(struct watching *w)
 {
-    struct pollfd fds[2] = { { .fd = w->inotify, .events = POLLIN }, { .fd = stream_over_fd(w->s), .events = POLLIN } };
+    struct pollfd fds[2] = {{.fd = w->inotify, .events = POLLIN}, {.fd = stream_over_fd(w->s), .events = POLLIN}};
     for (;;) {
         int n = poll(fds, 2, w->moving >= 0 ? PAIR_WAIT_MS : -1);
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n == 0)
-            moving_over(w);          /* the other half of the move would have come by now */
-        if (n > 0 && fds[1].revents)
-            return false;
-        if (n > 0 && fds[0].revents)
-            return true;
+        if (n < 0 && errno != EINTR) return false;
+        if (n == 0) moving_over(w); /* the other half of the move would have come by now */
+        if (n > 0 && fds[1].revents) return false;
+        if (n > 0 && fds[0].revents) return true;
     }
 }
 
@@ -300,19 +281,18 @@ static void watch_loop(struct watching *w)
 {
     _Alignas(struct inotify_event) char buffer[READ_SIZE];
     while (!w->done && !w->number) {
-        struct pollfd now = { .fd = w->inotify, .events = POLLIN };
+        struct pollfd now = {.fd = w->inotify, .events = POLLIN};
         if (poll(&now, 1, 0) == 0)
-            w->seen.count = 0;      /* the queue is empty: what was found by looking is reported once by now */
+            w->seen.count = 0; /* the queue is empty: what was found by looking is reported once by now */
         if (!await_events(w)) {
             w->done = true;
             return;
         }
         ssize_t length = read(w->inotify, buffer, sizeof buffer);
-        if (length < 0 && errno != EINTR && errno != EAGAIN)
-            w->number = errno;
+        if (length < 0 && errno != EINTR && errno != EAGAIN) w->number = errno;
         for (ssize_t at = 0; at < length && !w->done && !w->number;) {
-            const struct inotify_event *e = (const struct inotify_event *) (buffer + at);
-            at += (ssize_t) (sizeof *e + e->len);
+            const struct inotify_event *e = (const struct inotify_event *)(buffer + at);
+            at += (ssize_t)(sizeof *e + e->len);
             on_event(w, e);
         }
     }
@@ -326,32 +306,29 @@ static void watch_start(struct watching *w)
     int fd = path_open(w->path, O_PATH);
     if (fd < 0 || fstat(fd, &st) < 0) {
         w->number = errno;
-        if (fd >= 0)
-            close(fd);
+        if (fd >= 0) close(fd);
         return;
     }
     w->device = st.st_dev;
     w->inode = st.st_ino;
     if (S_ISDIR(st.st_mode)) {
         watch_tree(w, fd, -1, "", false);
-        if (w->top < 0 && !w->number)
-            w->number = EACCES;
+        if (w->top < 0 && !w->number) w->number = EACCES;
         return;
     }
     w->top = watch_descriptor(w, fd, 0);
-    if (w->top < 0 || !watch_add(&w->table, w->top, -1, ""))
-        w->number = errno;
+    if (w->top < 0 || !watch_add(&w->table, w->top, -1, "")) w->number = errno;
     close(fd);
 }
 
 static void watch_answer(struct watching *w)
 {
     if (w->number == ENOSPC)
-        stream_error(w->s, E_LIMIT, ENOSPC,
-            "the kernel allows no more watches; raise fs.inotify.max_user_watches: %s", w->path);
+        stream_error(w->s, E_LIMIT, ENOSPC, "the kernel allows no more watches; raise fs.inotify.max_user_watches: %s",
+                     w->path);
     else if (w->number == EOVERFLOW)
         stream_error(w->s, E_LIMIT, 0, "more than %d folders, or deeper than %d: %s", WATCHES_MAX, TREE_DEPTH_MAX,
-            w->path);
+                     w->path);
     else if (w->number)
         answer_error(w->s, w->number, w->path);
     else if (w->gone)
@@ -376,15 +353,14 @@ static void watch_on(struct stream *s, struct fields f, const char *path)
         int number = errno;
         if (number == EMFILE)
             stream_error(s, E_LIMIT, number, "no more watchers are allowed; raise fs.inotify.max_user_instances: %s",
-                path);
+                         path);
         else
             answer_error(s, number, path);
         free(w);
         return;
     }
     watch_start(w);
-    if (!w->number && stream_send(s, RESPONSE, NULL, 0))
-        watch_loop(w);
+    if (!w->number && stream_send(s, RESPONSE, NULL, 0)) watch_loop(w);
     watch_answer(w);
     close(w->inotify);
     watch_table_free(&w->table);

@@ -13,7 +13,10 @@
 enum { WATCH_SEEN_MAX = 4096 };
 
 /* Empty it (count = 0) once the kernel's queue was empty. */
-struct watch_seen { uint64_t hashes[WATCH_SEEN_MAX]; size_t count; };
+struct watch_seen {
+    uint64_t hashes[WATCH_SEEN_MAX];
+    size_t count;
+};
 
 void watch_seen_add(struct watch_seen *s, int watch, const char *name);
 /* True, once, for an entry that was added. */

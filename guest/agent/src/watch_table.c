@@ -47,13 +47,12 @@ bool watch_add(struct watch_table *t, int number, int parent, const char *name)
         errno = ENOMEM;
         return false;
     }
-    if (t->dead * 2 > t->count)
-        compact(t);
+    if (t->dead * 2 > t->count) compact(t);
     size_t i = position_of(t, number);
     if (i < t->count && t->list[i].number == number) {
         free(t->list[i].name);
         t->dead -= t->list[i].dead;
-        t->list[i] = (struct watch) { .number = number, .parent = parent, .name = copy };
+        t->list[i] = (struct watch){.number = number, .parent = parent, .name = copy};
         return true;
     }
     if (t->count - t->dead >= WATCHES_MAX) {
@@ -73,7 +72,7 @@ bool watch_add(struct watch_table *t, int number, int parent, const char *name)
         t->capacity = capacity;
     }
     memmove(&t->list[i + 1], &t->list[i], (t->count - i) * sizeof *t->list);
-    t->list[i] = (struct watch) { .number = number, .parent = parent, .name = copy };
+    t->list[i] = (struct watch){.number = number, .parent = parent, .name = copy};
     t->count++;
     return true;
 }
@@ -81,8 +80,7 @@ bool watch_add(struct watch_table *t, int number, int parent, const char *name)
 struct watch *watch_child(struct watch_table *t, int parent, const char *name)
 {
     for (size_t i = 0; i < t->count; i++)
-        if (!t->list[i].dead && t->list[i].parent == parent && !strcmp(t->list[i].name, name))
-            return &t->list[i];
+        if (!t->list[i].dead && t->list[i].parent == parent && !strcmp(t->list[i].name, name)) return &t->list[i];
     return NULL;
 }
 
@@ -95,11 +93,9 @@ void watch_forget(struct watch_table *t, struct watch *w)
 bool watch_beneath(struct watch_table *t, int number, int ancestor)
 {
     for (int climbed = 0; number >= 0 && climbed < CLIMB_MAX; climbed++) {
-        if (number == ancestor)
-            return true;
+        if (number == ancestor) return true;
         struct watch *w = watch_find(t, number);
-        if (!w)
-            return false;
+        if (!w) return false;
         number = w->parent;
     }
     return false;
@@ -115,16 +111,14 @@ char *watch_path(struct watch_table *t, int number, const char *name)
             free(path);
             return NULL;
         }
-        if (w->parent < 0)
-            return path;
+        if (w->parent < 0) return path;
         size_t more = strlen(w->name);
         char *longer = malloc(more + length + 2);
         if (longer) {
             memcpy(longer, w->name, more);
             longer[more] = '/';
             memcpy(longer + more + (length > 0), path, length + 1);
-            if (length == 0)
-                longer[more] = 0;
+            if (length == 0) longer[more] = 0;
             length += more + (length > 0);
         }
         free(path);
@@ -136,8 +130,7 @@ char *watch_path(struct watch_table *t, int number, const char *name)
 
 void watch_table_free(struct watch_table *t)
 {
-    for (size_t i = 0; i < t->count; i++)
-        free(t->list[i].name);
+    for (size_t i = 0; i < t->count; i++) free(t->list[i].name);
     free(t->list);
-    *t = (struct watch_table) { 0 };
+    *t = (struct watch_table){0};
 }

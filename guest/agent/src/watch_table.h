@@ -8,9 +8,17 @@
 enum { WATCHES_MAX = 65536 };
 
 /* A folder that moves takes its whole subtree along by changing one entry: hence parents, not paths. */
-struct watch { int number; int parent; char *name; bool dead; };
+struct watch {
+    int number;
+    int parent;
+    char *name;
+    bool dead;
+};
 
-struct watch_table { struct watch *list; size_t count, capacity, dead; };
+struct watch_table {
+    struct watch *list;
+    size_t count, capacity, dead;
+};
 
 struct watch *watch_find(struct watch_table *t, int number);
 /* Adds or replaces. False: out of memory, or WATCHES_MAX reached (errno ENOMEM, EOVERFLOW). */

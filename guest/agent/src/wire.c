@@ -45,8 +45,7 @@ bool fields_valid(struct fields f)
 {
     size_t position = 0;
     struct field field;
-    while (fields_next(f, &position, &field)) {
-    }
+    while (fields_next(f, &position, &field)) {}
     return position == f.length;
 }
 

@@ -9,6 +9,8 @@
 enum { FRAME_HEADER = 9, FRAME_MAX = 262144, AGENT_WINDOW = 1048576 };
 enum { PROTOCOL_VERSION = 1, NONCE_SIZE = 32, PROOF_SIZE = 32, SECRET_SIZE = 32 };
 
+/* Tables, as PROTOCOL.md has them. */
+/* clang-format off */
 enum frame_type {
     CHALLENGE = 1, HELLO = 2, WELCOME = 3, PING = 4, PONG = 5, BYE = 6,
     REQUEST = 16, RESPONSE = 17, DATA = 18, STREAM_EOF = 19, CREDIT = 20, END = 21, ERROR = 22,
@@ -44,6 +46,7 @@ enum tag {
     T_LAYER = 110, T_IMAGE, T_FOLDER, T_CHANGED_NS,
     T_PROCESS_LIMIT = 120, T_PROCESSORS, T_SUDO,
 };
+/* clang-format on */
 
 enum { TYPE_FILE = 1, TYPE_FOLDER = 2, TYPE_LINK = 3, TYPE_OTHER = 4 };
 enum { WRITE_ATOMIC = 1, WRITE_PARENTS = 2, WRITE_NEW = 4, WRITE_APPEND = 8, WRITE_SYNC = 16 };
@@ -56,8 +59,15 @@ void put_u32(uint8_t *p, uint32_t v);
 void put_u64(uint8_t *p, uint64_t v);
 
 /* A view of received fields; the bytes belong to whoever holds the payload. */
-struct fields { const uint8_t *data; size_t length; };
-struct field { uint8_t tag; const uint8_t *value; size_t length; };
+struct fields {
+    const uint8_t *data;
+    size_t length;
+};
+struct field {
+    uint8_t tag;
+    const uint8_t *value;
+    size_t length;
+};
 
 /* True when every field lies within the payload. Checked once, before any of the readers below. */
 bool fields_valid(struct fields f);
@@ -71,7 +81,11 @@ uint64_t fields_u64(struct fields f, enum tag tag, uint64_t otherwise);
 char *fields_text(struct fields f, enum tag tag);
 
 /* Fields being written. Grows up to FRAME_MAX; past that `overflow` is set and nothing is added. */
-struct builder { uint8_t *data; size_t length, capacity; bool overflow; };
+struct builder {
+    uint8_t *data;
+    size_t length, capacity;
+    bool overflow;
+};
 void build_bytes(struct builder *b, enum tag tag, const void *value, size_t length);
 void build_text(struct builder *b, enum tag tag, const char *text);
 void build_u64(struct builder *b, enum tag tag, uint64_t value);

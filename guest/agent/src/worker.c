@@ -82,8 +82,10 @@ void worker_run(void (*work)(const struct request *), struct stream *stream, enu
     pthread_mutex_lock(&lock);
     bool accepted = queue_length < QUEUE_MAX;
     if (accepted && idle <= queue_length && threads < THREADS_MAX) {
-        if (start_thread()) threads++;
-        else accepted = threads > 0;
+        if (start_thread())
+            threads++;
+        else
+            accepted = threads > 0;
     }
     if (accepted) {
         *last = job;

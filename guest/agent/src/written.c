@@ -12,11 +12,11 @@
 enum { NAMES_MAX = 128 << 20, NAMES_FIRST = 4096 };
 
 struct level {
-    int root, upper, image;      /* the same folder in each; image is -1 where it has none */
-    char *block;                 /* the names of the upper folder, one behind the other */
+    int root, upper, image; /* the same folder in each; image is -1 where it has none */
+    char *block;            /* the names of the upper folder, one behind the other */
     char **names;
     size_t length, capacity, count, next;
-    size_t path_length;          /* of the folder itself */
+    size_t path_length; /* of the folder itself */
 };
 
 struct walk {
@@ -32,11 +32,10 @@ struct walk {
 bool written_is_mount(int folder, const char *name, const struct stat *st, dev_t device)
 {
     struct statx x;
-    if (S_ISDIR(st->st_mode) && st->st_dev != device)
-        return true;
+    if (S_ISDIR(st->st_mode) && st->st_dev != device) return true;
     /* Files of an overlay may have devices of their own, so those are asked whether they are mounted. */
     return statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &x) == 0
-        && (x.stx_attributes & x.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT);
+           && (x.stx_attributes & x.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT);
 }
 
 static int open_folder(int folder, const char *name)
@@ -48,8 +47,7 @@ static DIR *list_folder(int folder)
 {
     int fd = open_folder(folder, ".");
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir && fd >= 0)
-        close(fd);
+    if (!dir && fd >= 0) close(fd);
     return dir;
 }
 
@@ -60,7 +58,7 @@ static bool is_dot(const char *name)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(*(char *const *) a, *(char *const *) b);
+    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static bool name_add(struct walk *w, struct level *l, const char *name)
@@ -69,8 +67,7 @@ static bool name_add(struct walk *w, struct level *l, const char *name)
     if (l->length + length > l->capacity) {
         size_t capacity = l->capacity ? l->capacity * 2 : NAMES_FIRST;
         char *bigger = w->held + capacity > NAMES_MAX ? NULL : realloc(l->block, capacity);
-        if (!bigger)
-            return false;
+        if (!bigger) return false;
         w->held += capacity - l->capacity;
         l->block = bigger;
         l->capacity = capacity;
@@ -84,8 +81,7 @@ static bool name_add(struct walk *w, struct level *l, const char *name)
 static bool names_read(struct walk *w, struct level *l)
 {
     DIR *dir = list_folder(l->upper);
-    if (!dir)
-        return errno == ENOENT;
+    if (!dir) return errno == ENOENT;
     struct dirent *e;
     while ((e = readdir(dir)))
         if (!is_dot(e->d_name) && !name_add(w, l, e->d_name)) {
@@ -95,11 +91,9 @@ static bool names_read(struct walk *w, struct level *l)
         }
     closedir(dir);
     l->names = calloc(l->count ? l->count : 1, sizeof *l->names);
-    if (!l->names)
-        return false;
+    if (!l->names) return false;
     char *p = l->block;
-    for (size_t i = 0; i < l->count; i++, p += strlen(p) + 1)
-        l->names[i] = p;
+    for (size_t i = 0; i < l->count; i++, p += strlen(p) + 1) l->names[i] = p;
     qsort(l->names, l->count, sizeof *l->names, by_name);
     return true;
 }
@@ -111,13 +105,11 @@ static bool path_make(struct walk *w, const struct level *l, const char *name)
     if (at + length + 1 > w->path_capacity) {
         size_t capacity = 2 * (at + length + 1);
         char *bigger = realloc(w->path, capacity);
-        if (!bigger)
-            return false;
+        if (!bigger) return false;
         w->path = bigger;
         w->path_capacity = capacity;
     }
-    if (at)
-        w->path[l->path_length] = '/';
+    if (at) w->path[l->path_length] = '/';
     memcpy(w->path + at, name, length + 1);
     return true;
 }
@@ -126,23 +118,20 @@ static bool path_make(struct walk *w, const struct level *l, const char *name)
 static bool removals(struct walk *w, struct level *l)
 {
     DIR *dir = l->image < 0 ? NULL : list_folder(l->image);
-    if (!dir)
-        return true;
+    if (!dir) return true;
     struct dirent *e;
     struct stat now, before;
     bool ok = true;
     while (ok && w->v->going(w->v->self) && (e = readdir(dir))) {
-        if (is_dot(e->d_name))
-            continue;
+        if (is_dot(e->d_name)) continue;
         bool there = fstatat(l->root, e->d_name, &now, AT_SYMLINK_NOFOLLOW) == 0;
-        if (there && (S_ISDIR(now.st_mode) || fstatat(l->image, e->d_name, &before, AT_SYMLINK_NOFOLLOW) < 0
+        if (there
+            && (S_ISDIR(now.st_mode) || fstatat(l->image, e->d_name, &before, AT_SYMLINK_NOFOLLOW) < 0
                 || !S_ISDIR(before.st_mode)))
             continue;
-        if (!there && errno != ENOENT)
-            continue;
+        if (!there && errno != ENOENT) continue;
         ok = path_make(w, l, e->d_name);
-        if (ok)
-            w->v->removed(w->v->self, w->path);
+        if (ok) w->v->removed(w->v->self, w->path);
     }
     closedir(dir);
     return ok;
@@ -151,11 +140,10 @@ static bool removals(struct walk *w, struct level *l)
 static void level_close(struct walk *w)
 {
     struct level *l = &w->levels[--w->depth];
-    if (w->depth > 0) {          /* the first are the caller's */
+    if (w->depth > 0) { /* the first are the caller's */
         close(l->root);
         close(l->upper);
-        if (l->image >= 0)
-            close(l->image);
+        if (l->image >= 0) close(l->image);
     }
     w->held -= l->capacity;
     free(l->block);
@@ -165,7 +153,7 @@ static void level_close(struct walk *w)
 /* Takes the descriptors over. */
 static bool level_open(struct walk *w, int root, int upper, int image, size_t path_length)
 {
-    w->levels[w->depth++] = (struct level) { .root = root, .upper = upper, .image = image, .path_length = path_length };
+    w->levels[w->depth++] = (struct level){.root = root, .upper = upper, .image = image, .path_length = path_length};
     struct level *l = &w->levels[w->depth - 1];
     return names_read(w, l) && removals(w, l);
 }
@@ -180,10 +168,8 @@ static bool enter(struct walk *w, struct level *l, const char *name)
     if (root < 0 || upper < 0) {
         /* Gone meanwhile; or in the way of the upper folder is something that the root does not show. */
         bool fine = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-        if (root >= 0)
-            close(root);
-        if (upper >= 0)
-            close(upper);
+        if (root >= 0) close(root);
+        if (upper >= 0) close(upper);
         return fine;
     }
     int image = l->image < 0 ? -1 : open_folder(l->image, name);
@@ -194,11 +180,9 @@ static bool visit(struct walk *w, struct level *l, const char *name)
 {
     struct stat st;
     if (fstatat(l->root, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT;          /* removed, which the image tells, or never seen */
-    if (!path_make(w, l, name))
-        return false;
-    if (written_is_mount(l->root, name, &st, w->device))
-        return true;
+        return errno == ENOENT; /* removed, which the image tells, or never seen */
+    if (!path_make(w, l, name)) return false;
+    if (written_is_mount(l->root, name, &st, w->device)) return true;
     if (!S_ISDIR(st.st_mode)) {
         w->v->other(w->v->self, l->root, name, w->path, &st);
         return true;
@@ -219,8 +203,7 @@ int written_walk(int root, int upper, int image, const struct written_visitor *v
     w->v = v;
     w->device = top.st_dev;
     int number = 0;
-    if (!level_open(w, root, upper, image, 0))
-        number = errno;
+    if (!level_open(w, root, upper, image, 0)) number = errno;
     while (!number && w->depth > 0 && v->going(v->self)) {
         struct level *l = &w->levels[w->depth - 1];
         if (l->next == l->count)
@@ -228,10 +211,8 @@ int written_walk(int root, int upper, int image, const struct written_visitor *v
         else if (!visit(w, l, l->names[l->next++]))
             number = errno ? errno : EIO;
     }
-    if (number && w->path)
-        *culprit = strdup(w->path);
-    while (w->depth > 0)
-        level_close(w);
+    if (number && w->path) *culprit = strdup(w->path);
+    while (w->depth > 0) level_close(w);
     free(w->path);
     free(w);
     return number;

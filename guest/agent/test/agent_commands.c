@@ -30,13 +30,13 @@ static void what_cannot_start_says_why(void)
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
-    struct { const char *program, *cwd, *user; enum error_code code; } cases[] = {
-        {"no-such-program", NULL, NULL, E_EXEC_NOT_FOUND},
-        {"/no/such/program", NULL, NULL, E_EXEC_NOT_FOUND},
-        {"/etc/passwd", NULL, NULL, E_EXEC_DENIED},
-        {"true", "/no/such/folder", NULL, E_NOT_FOUND},
-        {"true", "/etc/passwd", NULL, E_NOT_A_FOLDER},
-        {"true", NULL, "no-such-user", E_NO_SUCH_USER},
+    struct {
+        const char *program, *cwd, *user;
+        enum error_code code;
+    } cases[] = {
+        {"no-such-program", NULL, NULL, E_EXEC_NOT_FOUND}, {"/no/such/program", NULL, NULL, E_EXEC_NOT_FOUND},
+        {"/etc/passwd", NULL, NULL, E_EXEC_DENIED},        {"true", "/no/such/folder", NULL, E_NOT_FOUND},
+        {"true", "/etc/passwd", NULL, E_NOT_A_FOLDER},     {"true", NULL, "no-such-user", E_NO_SUCH_USER},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct builder b = {0};

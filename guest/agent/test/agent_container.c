@@ -88,8 +88,8 @@ static void a_bridge_to_nobody_says_so(void)
 /* A stand-in for what an engine shows a container, in which the test is the kernel. */
 static void show_control_groups(void)
 {
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("groups", "/sys/fs/cgroup", "tmpfs", 0, "mode=0777") != 0)
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
+        || mount("groups", "/sys/fs/cgroup", "tmpfs", 0, "mode=0777") != 0)
         _exit(126);
     FILE *events = fopen("/sys/fs/cgroup/memory.events", "w");
     if (!events || fputs("low 0\noom_kill 3\n", events) < 0 || fclose(events) != 0) _exit(126);
@@ -122,8 +122,8 @@ static void its_own_control_groups_tell_of_memory(void)
 /* A root like a container's: a file system of its own, in which something was before the sandbox was made. */
 static void show_a_root(void)
 {
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("root", "/mnt", "tmpfs", 0, "mode=0755") != 0 || mkdir("/mnt/tmp", 0777) != 0)
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
+        || mount("root", "/mnt", "tmpfs", 0, "mode=0755") != 0 || mkdir("/mnt/tmp", 0777) != 0)
         _exit(126);
     static const char *const shown[] = {"usr", "bin", "lib", "lib64", "dev", "proc"};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
@@ -151,8 +151,10 @@ static void show_a_root(void)
 static void what_is_written_to_a_containers_root_counts(void)
 {
     if (geteuid() != 0 || namespaces) { /* detached into namespaces it would have another root */
-        if (!namespaces) NOT_RUN(what_is_written_to_a_containers_root_counts, "only root can make one");
-        else check_now_not_run = true;
+        if (!namespaces)
+            NOT_RUN(what_is_written_to_a_containers_root_counts, "only root can make one");
+        else
+            check_now_not_run = true;
         return;
     }
     struct agent a;

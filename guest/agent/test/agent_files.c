@@ -115,8 +115,10 @@ static void commands_are_held_while_a_picture_is_taken(void)
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
-    struct builder b = shell("head -c 8000000 /dev/zero > m; (i=0; while :; do i=$((i+1)); printf 'first %09d' $i > a.n; mv a.n a; "
-                             "printf 'last %09d' $i > z.n; mv z.n z; done) & sleep 1000 & p=$!; echo $p > p; sleep 0.2; kill -STOP $p; wait");
+    struct builder b =
+        shell("head -c 8000000 /dev/zero > m; (i=0; while :; do i=$((i+1)); printf 'first %09d' $i > a.n; mv a.n a; "
+              "printf 'last %09d' $i > z.n; mv z.n z; done) & sleep 1000 & p=$!; echo $p > p; sleep 0.2; kill -STOP "
+              "$p; wait");
     uint32_t stream = client_request(&c, OP_EXEC, &b);
     builder_free(&b);
     CHECK(wait_for(both_are_there, a.folder, 5000));

@@ -108,7 +108,8 @@ static void a_sandboxed_process_cannot_read_the_agent(void)
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
-    struct outcome o = run(&c, shell("cat /proc/$(cat /proc/$PPID/stat | cut -d' ' -f4)/environ /proc/$PPID/maps"), 5000);
+    struct outcome o =
+        run(&c, shell("cat /proc/$(cat /proc/$PPID/stat | cut -d' ' -f4)/environ /proc/$PPID/maps"), 5000);
     CHECK(outcome_u64(&o, T_EXIT_CODE, 0) != 0);
     CHECK_TEXT("", (char *)o.output[0]);
     outcome_free(&o);

@@ -5,7 +5,8 @@
 
 #include "agent_test.h"
 
-static const char SLEEPERS[] = "i=0; while test $i -lt %d; do sleep 1000 >/dev/null 2>&1 & p=\"$p $!\"; i=$((i+1)); done; %s";
+static const char SLEEPERS[] =
+    "i=0; while test $i -lt %d; do sleep 1000 >/dev/null 2>&1 & p=\"$p $!\"; i=$((i+1)); done; %s";
 
 /* Makes an agent that is PID 1 of a namespace; false where the others are tested. */
 static bool limited(struct agent *a, struct client *c, enum tag tag, uint64_t value)

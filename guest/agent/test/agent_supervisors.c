@@ -9,7 +9,8 @@ static void a_murdered_supervisor_does_not_free_its_tree(void)
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
-    struct outcome o = run(&c, shell("setsid sleep 300 & setsid sleep 301 & sleep 0.1; kill -9 $PPID; sleep 302"), 10000);
+    struct outcome o =
+        run(&c, shell("setsid sleep 300 & setsid sleep 301 & sleep 0.1; kill -9 $PPID; sleep 302"), 10000);
     CHECK(o.ended);
     outcome_free(&o);
     uint64_t left = 99;
@@ -76,8 +77,8 @@ static void usage_counts_what_ended(void)
     static const char burn[] = "i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done";
     uint64_t before = 0;
     for (int i = 0; i < 3; i++) {
-        struct outcome o = run(&c, shell(i == 1 ? "sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'; true"
-                                                : burn), 20000);
+        struct outcome o =
+            run(&c, shell(i == 1 ? "sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'; true" : burn), 20000);
         CHECK(outcome_u64(&o, T_CPU_NS, 0) > 0);
         outcome_free(&o);
         struct builder u = {0};
@@ -109,7 +110,10 @@ static void many_at_once_then_one_after_the_other(void)
             if (round == 2) client_send(&c, CANCEL, stream, NULL, 0); /* some before, some after they were answered */
         }
         for (int i = 0; i < 100; i++) {
-            struct outcome o = run(&c, shell(round == 0 ? "grep -l 0 out.* | wc -l; sleep 0.02" : "grep -l 1 out.* | wc -l; sleep 0.02"), 10000);
+            struct outcome o =
+                run(&c,
+                    shell(round == 0 ? "grep -l 0 out.* | wc -l; sleep 0.02" : "grep -l 1 out.* | wc -l; sleep 0.02"),
+                    10000);
             bool all = atoi((char *)o.output[0]) == 12;
             outcome_free(&o);
             if (all) break;
@@ -174,8 +178,7 @@ static void a_stopped_supervisor_goes_on(void)
     CHECK(start(&a, &c, NULL));
     struct builder b;
     struct outcome o;
-    static const char *const scripts[] = {"kill -STOP $PPID; sleep 300",
-                                          "while :; do kill -STOP $PPID; done"};
+    static const char *const scripts[] = {"kill -STOP $PPID; sleep 300", "while :; do kill -STOP $PPID; done"};
     for (int i = 0; i < 2; i++) {
         b = shell(scripts[i]);
         build_u64(&b, T_TIMEOUT_MS, 500);

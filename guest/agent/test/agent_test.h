@@ -5,7 +5,7 @@
 #include "check.h"
 #include "client.h"
 
-extern uint64_t namespaces;      /* what this pass asks for */
+extern uint64_t namespaces; /* what this pass asks for */
 
 /* Starts an agent, with further fields of its boot record, and connects to it; `c` and `more` may be NULL. */
 bool start(struct agent *a, struct client *c, struct builder *more);

@@ -10,36 +10,41 @@
 __attribute__((weak)) int check_passed, check_failed;
 __attribute__((weak)) bool check_now_failed, check_now_not_run;
 
-#define CHECK(condition) do { \
-        if (!(condition)) { \
-            check_now_failed = true; \
-            printf("  %s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
-        } \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            check_now_failed = true;                                                                                   \
+            printf("  %s:%d: not true: %s\n", __FILE__, __LINE__, #condition);                                         \
+        }                                                                                                              \
     } while (0)
 
-#define CHECK_INT(expected, actual) do { \
-        long long check_e = (long long) (expected), check_a = (long long) (actual); \
-        if (check_e != check_a) { \
-            check_now_failed = true; \
-            printf("  %s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, #actual, check_a, check_e); \
-        } \
+#define CHECK_INT(expected, actual)                                                                                    \
+    do {                                                                                                               \
+        long long check_e = (long long)(expected), check_a = (long long)(actual);                                      \
+        if (check_e != check_a) {                                                                                      \
+            check_now_failed = true;                                                                                   \
+            printf("  %s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, #actual, check_a, check_e);             \
+        }                                                                                                              \
     } while (0)
 
-#define CHECK_TEXT(expected, actual) do { \
-        const char *check_e = (expected), *check_a = (actual); \
-        if (!check_a || strcmp(check_e, check_a) != 0) { \
-            check_now_failed = true; \
-            printf("  %s:%d: %s is `%s`, expected `%s`\n", __FILE__, __LINE__, #actual, check_a ? check_a : "(null)", check_e); \
-        } \
+#define CHECK_TEXT(expected, actual)                                                                                   \
+    do {                                                                                                               \
+        const char *check_e = (expected), *check_a = (actual);                                                         \
+        if (!check_a || strcmp(check_e, check_a) != 0) {                                                               \
+            check_now_failed = true;                                                                                   \
+            printf("  %s:%d: %s is `%s`, expected `%s`\n", __FILE__, __LINE__, #actual, check_a ? check_a : "(null)",  \
+                   check_e);                                                                                           \
+        }                                                                                                              \
     } while (0)
 
-#define RUN(test) do { \
-        check_now_failed = check_now_not_run = false; \
-        test(); \
-        if (!check_now_not_run) printf("%s %s\n", check_now_failed ? "FAILED" : "ok", #test); \
-        fflush(stdout); \
-        check_failed += check_now_failed; \
-        check_passed += !check_now_failed && !check_now_not_run; \
+#define RUN(test)                                                                                                      \
+    do {                                                                                                               \
+        check_now_failed = check_now_not_run = false;                                                                  \
+        test();                                                                                                        \
+        if (!check_now_not_run) printf("%s %s\n", check_now_failed ? "FAILED" : "ok", #test);                          \
+        fflush(stdout);                                                                                                \
+        check_failed += check_now_failed;                                                                              \
+        check_passed += !check_now_failed && !check_now_not_run;                                                       \
     } while (0)
 
 #define NOT_RUN(test, why) (check_now_not_run = true, printf("NOT RUN %s: %s\n", #test, why))

@@ -131,7 +131,8 @@ bool client_send(struct client *c, enum frame_type type, uint32_t stream, const 
     put_u32(header, (uint32_t)length);
     header[4] = (uint8_t)type;
     put_u32(header + 5, stream);
-    if (send(c->fd, header, sizeof header, MSG_NOSIGNAL | (length ? MSG_MORE : 0)) != (ssize_t)sizeof header) return false;
+    if (send(c->fd, header, sizeof header, MSG_NOSIGNAL | (length ? MSG_MORE : 0)) != (ssize_t)sizeof header)
+        return false;
     const uint8_t *at = payload;
     while (length) {
         ssize_t n = send(c->fd, at, length, MSG_NOSIGNAL);
@@ -246,11 +247,24 @@ struct outcome client_finish(struct client *c, uint32_t stream, int milliseconds
     while (!o.ended && !o.failed && client_next(c, &f, (int)(until - now_ms()))) {
         if (f.stream != stream) continue;
         switch (f.type) {
-        case RESPONSE: o.execution = fields_u64((struct fields){f.payload, f.length}, T_EXECUTION, 0); break;
-        case OUTPUT: keep(&o, f.payload[0] - 1, f.payload + 17, f.length - 17); client_grant(c, stream, f.length); break;
-        case DATA: keep(&o, 0, f.payload, f.length); client_grant(c, stream, f.length); break;
-        case ITEM: o.items++; client_grant(c, stream, f.length); break;
-        case GAP: o.gap += get_u64(f.payload + 8); break;
+        case RESPONSE:
+            o.execution = fields_u64((struct fields){f.payload, f.length}, T_EXECUTION, 0);
+            break;
+        case OUTPUT:
+            keep(&o, f.payload[0] - 1, f.payload + 17, f.length - 17);
+            client_grant(c, stream, f.length);
+            break;
+        case DATA:
+            keep(&o, 0, f.payload, f.length);
+            client_grant(c, stream, f.length);
+            break;
+        case ITEM:
+            o.items++;
+            client_grant(c, stream, f.length);
+            break;
+        case GAP:
+            o.gap += get_u64(f.payload + 8);
+            break;
         case END:
         case ERROR: {
             size_t position = 0;
@@ -262,7 +276,8 @@ struct outcome client_finish(struct client *c, uint32_t stream, int milliseconds
             o.failed = f.type == ERROR;
             break;
         }
-        default: break;
+        default:
+            break;
         }
     }
     return o;

@@ -7,11 +7,11 @@
 #include "frame.h"
 
 struct agent {
-    char folder[64];                 /* of this test; the workspace is its subfolder ws */
+    char folder[64]; /* of this test; the workspace is its subfolder ws */
     uint8_t secret[SECRET_SIZE];
-    pid_t pid;                       /* as the host sees it */
+    pid_t pid; /* as the host sees it */
     bool namespaces;
-    char said[256];                  /* the launcher's line */
+    char said[256]; /* the launcher's line */
 };
 
 /* `fields` are added to a boot record with secret, socket, root and lock. False when it did not come up. */
@@ -22,7 +22,12 @@ bool agent_start_as(struct agent *a, const struct builder *fields, const char *w
 void agent_finish(struct agent *a);
 bool agent_alive(const struct agent *a);
 
-struct client { int fd; struct frame_reader reader; uint32_t next_stream; uint64_t pings; };
+struct client {
+    int fd;
+    struct frame_reader reader;
+    uint32_t next_stream;
+    uint64_t pings;
+};
 
 bool client_connect(struct client *c, const struct agent *a);
 /* Connects without greeting. */
@@ -39,13 +44,13 @@ bool client_next(struct client *c, struct frame *f, int milliseconds);
 
 /* What came of one stream. */
 struct outcome {
-    bool ended, failed;              /* END, ERROR */
-    struct builder result;           /* the fields of it */
-    uint8_t *output[3];              /* by channel - 1; NUL-terminated */
+    bool ended, failed;    /* END, ERROR */
+    struct builder result; /* the fields of it */
+    uint8_t *output[3];    /* by channel - 1; NUL-terminated */
     size_t length[3];
-    uint64_t bytes;                  /* of OUTPUT and DATA, also what was not kept */
-    uint64_t execution;              /* from RESPONSE */
-    uint64_t gap;                    /* bytes lost */
+    uint64_t bytes;     /* of OUTPUT and DATA, also what was not kept */
+    uint64_t execution; /* from RESPONSE */
+    uint64_t gap;       /* bytes lost */
     int items;
 };
 /* Reads until the stream ends; keeps at most 1 MiB of each channel, grants what it takes. */

@@ -22,7 +22,7 @@ static int code_of(struct stream *s)
 
 static int write_text(const char *path, const char *text, uint64_t flags)
 {
-    struct script script = { .input = text, .input_length = strlen(text), .piece = 3 };
+    struct script script = {.input = text, .input_length = strlen(text), .piece = 3};
     build_text(&b, T_PATH, path);
     build_u64(&b, T_FLAGS, flags);
     return code_of(ask(operate_write, &b, &script));
@@ -93,11 +93,14 @@ static void stat_fields(void)
 static void reading(void)
 {
     put_text(at("r"), "0123456789");
-    static const struct { uint64_t offset, length; const char *expected; } table[] = {
-        { 0, UINT64_MAX, "0123456789" }, { 3, 4, "3456" }, { 9, 100, "9" }, { 10, 1, "" }, { 1000, 5, "" }, { 0, 0, "" },
+    static const struct {
+        uint64_t offset, length;
+        const char *expected;
+    } table[] = {
+        {0, UINT64_MAX, "0123456789"}, {3, 4, "3456"}, {9, 100, "9"}, {10, 1, ""}, {1000, 5, ""}, {0, 0, ""},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct script script = { .credit = 3 };
+        struct script script = {.credit = 3};
         size_t length;
         build_text(&b, T_PATH, "r");
         build_u64(&b, T_OFFSET, table[i].offset);
@@ -117,14 +120,14 @@ static void reading(void)
     build_text(&b, T_PATH, "r");
     build_u64(&b, T_OFFSET, UINT64_MAX);
     CHECK_INT(E_INVALID, code_of(ask(operate_read, &b, NULL)));
-    struct script cancel = { .credit = 2, .cancel_after = 2 };
+    struct script cancel = {.credit = 2, .cancel_after = 2};
     build_text(&b, T_PATH, "r");
     CHECK_INT(E_CANCELLED, code_of(ask(operate_read, &b, &cancel)));
 }
 
 static uint8_t pattern(size_t i)
 {
-    return (uint8_t) (i ^ i >> 8 ^ i >> 16);
+    return (uint8_t)(i ^ i >> 8 ^ i >> 16);
 }
 
 /* Reads `large` (of `size` bytes); true when all of the range came. */
@@ -134,11 +137,10 @@ static bool large_range_comes(size_t size, uint64_t offset, uint64_t length, con
     build_u64(&b, T_OFFSET, offset);
     build_u64(&b, T_LENGTH, length);
     struct stream *s = ask(operate_read, &b, script);
-    size_t came, expected = length < size - offset ? (size_t) length : size - (size_t) offset;
+    size_t came, expected = length < size - offset ? (size_t)length : size - (size_t)offset;
     const uint8_t *data = double_data(s, &came);
     bool same = double_code(s) == 0 && came == expected;
-    for (size_t i = 0; same && i < came; i++)
-        same = data[i] == pattern((size_t) offset + i);
+    for (size_t i = 0; same && i < came; i++) same = data[i] == pattern((size_t)offset + i);
     double_free(s);
     return same;
 }
@@ -147,17 +149,16 @@ static void reading_large(void)
 {
     size_t size = 3 * FRAME_MAX + 12345;
     FILE *file = fopen(at("large"), "w");
-    for (size_t i = 0; i < size; i++)
-        putc(pattern(i), file);
+    for (size_t i = 0; i < size; i++) putc(pattern(i), file);
     fclose(file);
     int before = open_descriptors();
-    struct script any = { 0 }, small = { .credit = 50001 };
+    struct script any = {0}, small = {.credit = 50001};
     CHECK(large_range_comes(size, 0, UINT64_MAX, &any));
     CHECK(large_range_comes(size, 0, UINT64_MAX, &small));
     CHECK(large_range_comes(size, 1, UINT64_MAX, &any));
     CHECK(large_range_comes(size, 4097, 2 * FRAME_MAX + 1, &any));
     CHECK(large_range_comes(size, size - 3, UINT64_MAX, &any));
-    struct script cancelled = { .cancel_after = 2 };
+    struct script cancelled = {.cancel_after = 2};
     build_text(&b, T_PATH, "large");
     CHECK_INT(E_CANCELLED, code_of(ask(operate_read, &b, &cancelled)));
     CHECK_INT(before, open_descriptors());
@@ -168,12 +169,12 @@ static void reading_large_short_of_descriptors(void)
 {
     size_t size = 3 * FRAME_MAX + 12345;
     struct rlimit was;
-    struct script any = { 0 };
+    struct script any = {0};
     getrlimit(RLIMIT_NOFILE, &was);
     int opened = 0, came = 0, lowest = dup(0);
     close(lowest);
     for (rlim_t more = 1; more <= 8; more++) {
-        struct rlimit tight = { .rlim_cur = (rlim_t) lowest + more, .rlim_max = was.rlim_max };
+        struct rlimit tight = {.rlim_cur = (rlim_t)lowest + more, .rlim_max = was.rlim_max};
         build_text(&b, T_PATH, "r");
         setrlimit(RLIMIT_NOFILE, &tight);
         int code = code_of(ask(operate_read, &b, NULL));
@@ -208,7 +209,7 @@ static void writing(void)
     CHECK_INT(E_NOT_A_FILE, write_text("sp", "x", WRITE_ATOMIC));
     CHECK_INT(E_INVALID, write_text("w/..", "x", 0));
     CHECK_INT(E_INVALID, write_text("w/a", "x", WRITE_ATOMIC | WRITE_APPEND));
-    struct script script = { .input = "XY", .input_length = 2 };
+    struct script script = {.input = "XY", .input_length = 2};
     build_text(&b, T_PATH, "w/a");
     build_u64(&b, T_OFFSET, 2);
     struct stream *s = ask(operate_write, &b, &script);
@@ -228,7 +229,7 @@ static void writing(void)
 static void write_modes(void)
 {
     struct stat st;
-    struct script script = { .input = "x", .input_length = 1 };
+    struct script script = {.input = "x", .input_length = 1};
     shell("mkdir %s", at("m"));
     CHECK_INT(0, write_text("m/a", "x", WRITE_ATOMIC));
     CHECK(stat(at("m/a"), &st) == 0);
@@ -288,11 +289,11 @@ static void write_leaves_nothing(void)
 {
     shell("mkdir %s", at("n"));
     put_text(at("n/a"), "old");
-    struct script drop = { .input = "new content", .input_length = 11, .piece = 4, .input_drops = true };
+    struct script drop = {.input = "new content", .input_length = 11, .piece = 4, .input_drops = true};
     build_text(&b, T_PATH, "n/a");
     build_u64(&b, T_FLAGS, WRITE_ATOMIC);
     CHECK_INT(E_CANCELLED, code_of(ask(operate_write, &b, &drop)));
-    struct script ends = { .input = "new content", .input_length = 11 };
+    struct script ends = {.input = "new content", .input_length = 11};
     for (uint64_t size = 10; size <= 12; size += 2) {
         build_text(&b, T_PATH, "n/a");
         build_u64(&b, T_FLAGS, WRITE_ATOMIC);
@@ -310,12 +311,13 @@ static void write_leaves_nothing(void)
 
 static void disk_full(void)
 {
-    if (geteuid() != 0 || !shell_ok("mkdir %s && mount -t tmpfs -o size=64k none %s 2>/dev/null", at("full"), at("full"))) {
+    if (geteuid() != 0
+        || !shell_ok("mkdir %s && mount -t tmpfs -o size=64k none %s 2>/dev/null", at("full"), at("full"))) {
         NOT_RUN(disk_full, "needs mount");
         return;
     }
     static char much[1 << 20];
-    struct script script = { .input = much, .input_length = sizeof much };
+    struct script script = {.input = much, .input_length = sizeof much};
     build_text(&b, T_PATH, "full/a");
     build_u64(&b, T_FLAGS, WRITE_ATOMIC);
     CHECK_INT(E_NO_SPACE, code_of(ask(operate_write, &b, &script)));
@@ -382,7 +384,8 @@ static void moving(void)
 
 static void removing(void)
 {
-    shell("cd %s && mkdir -p rm/a/b/c outside && touch rm/a/f rm/a/b/g outside/keep && ln -s ../../outside rm/a/link", at("."));
+    shell("cd %s && mkdir -p rm/a/b/c outside && touch rm/a/f rm/a/b/g outside/keep && ln -s ../../outside rm/a/link",
+          at("."));
     CHECK_INT(E_NOT_EMPTY, ask_flags(operate_remove, "rm", 0));
     CHECK_INT(E_NOT_FOUND, ask_flags(operate_remove, "rm/none", 0));
     CHECK_INT(0, ask_flags(operate_remove, "rm/none", 2));
@@ -455,7 +458,7 @@ static void listing(void)
     CHECK_TEXT("ls/b/c ls/b/x", list_paths("ls/b", 1));
     CHECK_INT(E_NOT_A_FOLDER, code_of(ask_path(operate_list, "ls/a")));
     CHECK_INT(E_NOT_FOUND, code_of(ask_path(operate_list, "ls/none")));
-    struct script cancel = { .cancel_after = 2 };
+    struct script cancel = {.cancel_after = 2};
     build_text(&b, T_PATH, "ls");
     struct stream *s = ask(operate_list, &b, &cancel);
     CHECK_INT(E_CANCELLED, double_code(s));
@@ -522,7 +525,7 @@ static void attributes(void)
     build_u64(&b, T_ACTION, 1);
     build_text(&b, T_NAME, "user.colour");
     struct stream *s = ask(operate_xattr, &b, NULL);
-    struct field value = { 0 };
+    struct field value = {0};
     CHECK(fields_find(double_fields(s, END, 0), T_VALUE, &value));
     CHECK(value.length == 3 && !memcmp(value.value, "r\0d", 3));
     double_free(s);
@@ -543,8 +546,9 @@ static void attributes(void)
 
 static void confined(void)
 {
-    shell("cd %s && echo secret > secret; cd root && ln -s ../secret leak && ln -s /etc/passwd leak2 && ln -s .. leakd", folder);
-    static const char *const outward[] = { "../secret", "/etc/passwd", "leak", "leak2", "leakd/secret", "/workspacefoo" };
+    shell("cd %s && echo secret > secret; cd root && ln -s ../secret leak && ln -s /etc/passwd leak2 && ln -s .. leakd",
+          folder);
+    static const char *const outward[] = {"../secret", "/etc/passwd", "leak", "leak2", "leakd/secret", "/workspacefoo"};
     confine();
     for (int walk = 0; walk < 2; walk++) {
         path_force_walk = walk;

@@ -79,8 +79,10 @@ static size_t invent(uint8_t *out, size_t capacity)
             uint8_t value[64];
             size_t length = next_random() % sizeof value;
             for (size_t n = 0; n < length; n++) value[n] = (uint8_t)next_random();
-            if (next_random() & 1) build_u64(&b, (enum tag)(next_random() % 90), next_random());
-            else build_bytes(&b, (enum tag)(next_random() % 90), value, length);
+            if (next_random() & 1)
+                build_u64(&b, (enum tag)(next_random() % 90), next_random());
+            else
+                build_bytes(&b, (enum tag)(next_random() % 90), value, length);
         }
         if (at + FRAME_HEADER + b.length < capacity) {
             put_u32(out + at, (uint32_t)b.length);
@@ -94,8 +96,10 @@ static size_t invent(uint8_t *out, size_t capacity)
     int changes = (int)(next_random() % 8);
     for (int i = 0; i < changes && at > 2; i++) {
         size_t where = next_random() % at;
-        if (next_random() % 4) out[where] = (uint8_t)(next_random() % 3 ? next_random() : 0xff);
-        else at = where + 1;
+        if (next_random() % 4)
+            out[where] = (uint8_t)(next_random() % 3 ? next_random() : 0xff);
+        else
+            at = where + 1;
     }
     return at;
 }

@@ -11,23 +11,29 @@
 /* A tree with links that go in, out, round and up. secret lies outside. */
 static void nasty_tree(void)
 {
-    shell("cd %s && echo secret > secret && mkdir outside && echo no > outside/f && cd root && mkdir -p a/b/c d && echo x > f && "
-        "echo y > a/f && ln -s a/b in && ln -s .. up && ln -s ../secret out && ln -s /etc/passwd abs && ln -s loop loop && "
+    shell(
+        "cd %s && echo secret > secret && mkdir outside && echo no > outside/f && cd root && mkdir -p a/b/c d && echo "
+        "x > f && "
+        "echo y > a/f && ln -s a/b in && ln -s .. up && ln -s ../secret out && ln -s /etc/passwd abs && ln -s loop "
+        "loop && "
         "ln -s l2 l1 && ln -s l1 l2 && ln -s ../../d a/b/back && ln -s ../../.. a/b/high && ln -s nowhere dangling && "
         "ln -s in/../f viain && ln -s a/ slashed && ln -s . dot && ln -s dot/dot/a dots && mkfifo pipe && "
-        "ln -s ../root/f through && mkdir closed && echo z > closed/f && ln -s f a/lf && ln -s b/c a/lc", folder);
-    for (int i = 0; i < 45; i++)
-        shell("cd %s/root && ln -s %s chain%d", folder, i ? at("") : "f", i);
-    for (int i = 1; i < 45; i++)
-        shell("cd %s/root && ln -sfn chain%d chain%d", folder, i - 1, i);
+        "ln -s ../root/f through && mkdir closed && echo z > closed/f && ln -s f a/lf && ln -s b/c a/lc",
+        folder);
+    for (int i = 0; i < 45; i++) shell("cd %s/root && ln -s %s chain%d", folder, i ? at("") : "f", i);
+    for (int i = 1; i < 45; i++) shell("cd %s/root && ln -sfn chain%d chain%d", folder, i - 1, i);
 }
 
 /* The verdict: 0 and what was opened, or errno. */
-struct verdict { int number; dev_t device; ino_t inode; };
+struct verdict {
+    int number;
+    dev_t device;
+    ino_t inode;
+};
 
 static struct verdict look(const char *path, int flags, bool walk)
 {
-    struct verdict v = { 0 };
+    struct verdict v = {0};
     struct stat st;
     path_force_walk = walk;
     int fd = path_open(path, flags);
@@ -43,16 +49,54 @@ static struct verdict look(const char *path, int flags, bool walk)
     return v;
 }
 
-static const struct { const char *path; int number; } table[] = {
-    { "f", 0 }, { "/workspace/f", 0 }, { "//workspace///f", 0 }, { "/workspacefoo/f", EXDEV }, { "/workspace", 0 },
-    { "/workspace/", 0 }, { "", 0 }, { ".", 0 }, { "/", EXDEV }, { "/etc/passwd", EXDEV }, { "..", EXDEV },
-    { "../secret", EXDEV }, { "a/../../secret", EXDEV }, { "a/../f", 0 }, { "in/../f", 0 }, { "in/../../f", 0 },
-    { "in/../../../secret", EXDEV }, { "up", EXDEV }, { "up/secret", EXDEV }, { "out", EXDEV }, { "abs", EXDEV },
-    { "loop", ELOOP }, { "l1", ELOOP }, { "a/b/back", 0 }, { "a/b/high", EXDEV }, { "a/b/high/secret", EXDEV },
-    { "dangling", ENOENT }, { "viain", 0 }, { "slashed/f", 0 }, { "dot/dot/f", 0 }, { "dots/f", 0 }, { "f/", ENOTDIR },
-    { "f/.", ENOTDIR }, { "f/..", ENOTDIR }, { "f/x", ENOTDIR }, { "through", EXDEV }, { "/workspace/../secret", EXDEV },
-    { "/workspace/./a/f", 0 }, { "chain39", 0 }, { "chain40", ELOOP }, { "missing/../f", ENOENT }, { "a//b///c", 0 },
-    { "a/b/c/../../../f", 0 }, { "a/b/c/../../../../root/f", EXDEV },
+static const struct {
+    const char *path;
+    int number;
+} table[] = {
+    {"f", 0},
+    {"/workspace/f", 0},
+    {"//workspace///f", 0},
+    {"/workspacefoo/f", EXDEV},
+    {"/workspace", 0},
+    {"/workspace/", 0},
+    {"", 0},
+    {".", 0},
+    {"/", EXDEV},
+    {"/etc/passwd", EXDEV},
+    {"..", EXDEV},
+    {"../secret", EXDEV},
+    {"a/../../secret", EXDEV},
+    {"a/../f", 0},
+    {"in/../f", 0},
+    {"in/../../f", 0},
+    {"in/../../../secret", EXDEV},
+    {"up", EXDEV},
+    {"up/secret", EXDEV},
+    {"out", EXDEV},
+    {"abs", EXDEV},
+    {"loop", ELOOP},
+    {"l1", ELOOP},
+    {"a/b/back", 0},
+    {"a/b/high", EXDEV},
+    {"a/b/high/secret", EXDEV},
+    {"dangling", ENOENT},
+    {"viain", 0},
+    {"slashed/f", 0},
+    {"dot/dot/f", 0},
+    {"dots/f", 0},
+    {"f/", ENOTDIR},
+    {"f/.", ENOTDIR},
+    {"f/..", ENOTDIR},
+    {"f/x", ENOTDIR},
+    {"through", EXDEV},
+    {"/workspace/../secret", EXDEV},
+    {"/workspace/./a/f", 0},
+    {"chain39", 0},
+    {"chain40", ELOOP},
+    {"missing/../f", ENOENT},
+    {"a//b///c", 0},
+    {"a/b/c/../../../f", 0},
+    {"a/b/c/../../../../root/f", EXDEV},
 };
 
 static void verdicts(void)
@@ -61,7 +105,8 @@ static void verdicts(void)
         for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
             struct verdict v = look(table[i].path, O_PATH, walk);
             if (v.number != table[i].number) {
-                printf("  `%s` by %s: %d, expected %d\n", table[i].path, walk ? "walk" : "openat2", v.number, table[i].number);
+                printf("  `%s` by %s: %d, expected %d\n", table[i].path, walk ? "walk" : "openat2", v.number,
+                       table[i].number);
                 CHECK(false);
             }
         }
@@ -86,12 +131,10 @@ static void long_paths(void)
         path[5000] = 0;
         CHECK_INT(ENAMETOOLONG, look(path, O_PATH, walk).number);
         path[0] = 0;
-        for (int i = 0; i < 1000; i++)
-            strcat(path, "a/.");
+        for (int i = 0; i < 1000; i++) strcat(path, "a/.");
         CHECK_INT(ENOENT, look(path, O_PATH, walk).number);
         path[0] = 0;
-        for (int i = 0; i < 800; i++)
-            strcat(path, "a/../");
+        for (int i = 0; i < 800; i++) strcat(path, "a/../");
         CHECK_INT(0, look(path, O_PATH, walk).number);
     }
 }
@@ -100,26 +143,30 @@ static void long_paths(void)
 static void random_paths_agree(void)
 {
     static const char *const parts[] = {
-        "a", "b", "c", "f", "in", "up", "out", "abs", "loop", "l1", "back", "high", "dangling", "viain", "slashed", "dot",
-        "dots", "pipe", "through", "closed", "d", "..", "..", "..", ".", "", "chain3", "chain38", "missing", "root", "lf", "lc",
+        "a",    "b",        "c",     "f",       "in",     "up",      "out",     "abs",     "loop",   "l1", "back",
+        "high", "dangling", "viain", "slashed", "dot",    "dots",    "pipe",    "through", "closed", "d",  "..",
+        "..",   "..",       ".",     "",        "chain3", "chain38", "missing", "root",    "lf",     "lc",
     };
     static const int flags[] = {
-        O_PATH, O_PATH | O_NOFOLLOW, O_PATH | O_DIRECTORY, O_RDONLY | O_NONBLOCK, O_RDONLY | O_NONBLOCK | O_NOFOLLOW,
-        O_RDONLY | O_DIRECTORY, O_PATH | O_DIRECTORY | O_NOFOLLOW,
+        O_PATH,
+        O_PATH | O_NOFOLLOW,
+        O_PATH | O_DIRECTORY,
+        O_RDONLY | O_NONBLOCK,
+        O_RDONLY | O_NONBLOCK | O_NOFOLLOW,
+        O_RDONLY | O_DIRECTORY,
+        O_PATH | O_DIRECTORY | O_NOFOLLOW,
     };
     unsigned seed = 12345;
     int opened = 0, outside = 0;
     for (int i = 0; i < 20000; i++) {
         char path[1024] = "";
         int length = 1 + rand_r(&seed) % 8;
-        if (rand_r(&seed) % 8 == 0)
-            strcpy(path, "/workspace/");
+        if (rand_r(&seed) % 8 == 0) strcpy(path, "/workspace/");
         for (int j = 0; j < length; j++) {
-            strcat(path, parts[(size_t) rand_r(&seed) % (sizeof parts / sizeof parts[0])]);
-            if (j + 1 < length || rand_r(&seed) % 6 == 0)
-                strcat(path, "/");
+            strcat(path, parts[(size_t)rand_r(&seed) % (sizeof parts / sizeof parts[0])]);
+            if (j + 1 < length || rand_r(&seed) % 6 == 0) strcat(path, "/");
         }
-        int how = flags[(size_t) rand_r(&seed) % (sizeof flags / sizeof flags[0])];
+        int how = flags[(size_t)rand_r(&seed) % (sizeof flags / sizeof flags[0])];
         struct verdict kernel = look(path, how, false), own = look(path, how, true);
         /* The kernel counts the links of a lookup that it had to begin anew twice: on a busy machine, ELOOP too soon. */
         for (int again = 0; kernel.number == ELOOP && own.number != ELOOP && again < 50; again++)
@@ -127,7 +174,7 @@ static void random_paths_agree(void)
         opened += kernel.number == 0;
         outside += kernel.number == EXDEV;
         if (kernel.number != own.number || kernel.inode != own.inode || kernel.device != own.device) {
-            printf("  `%s` flags %o: openat2 %d, walk %d\n", path, (unsigned) how, kernel.number, own.number);
+            printf("  `%s` flags %o: openat2 %d, walk %d\n", path, (unsigned)how, kernel.number, own.number);
             CHECK(false);
         }
     }
@@ -138,16 +185,30 @@ static void random_paths_agree(void)
 static void places(void)
 {
     struct place p;
-    static const struct { const char *path, *leaf; int number; } cases[] = {
-        { "f", "f", 0 }, { "a/f/", "f", 0 }, { "a/f/./", "f", 0 }, { "a/..", NULL, EINVAL }, { "", "", 0 }, { ".", "", 0 },
-        { "/workspace", "", 0 }, { "/workspace/", "", 0 }, { "in/x", "x", 0 }, { "up/x", NULL, EXDEV }, { "../x", NULL, EXDEV },
-        { "out", "out", 0 }, { "f/x", NULL, ENOTDIR }, { "missing/x", NULL, ENOENT }, { "/etc", NULL, EXDEV },
+    static const struct {
+        const char *path, *leaf;
+        int number;
+    } cases[] = {
+        {"f", "f", 0},
+        {"a/f/", "f", 0},
+        {"a/f/./", "f", 0},
+        {"a/..", NULL, EINVAL},
+        {"", "", 0},
+        {".", "", 0},
+        {"/workspace", "", 0},
+        {"/workspace/", "", 0},
+        {"in/x", "x", 0},
+        {"up/x", NULL, EXDEV},
+        {"../x", NULL, EXDEV},
+        {"out", "out", 0},
+        {"f/x", NULL, ENOTDIR},
+        {"missing/x", NULL, ENOENT},
+        {"/etc", NULL, EXDEV},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bool ok = path_place(cases[i].path, &p);
         CHECK_INT(cases[i].number, ok ? 0 : errno);
-        if (ok && cases[i].leaf)
-            CHECK_TEXT(cases[i].leaf, p.leaf);
+        if (ok && cases[i].leaf) CHECK_TEXT(cases[i].leaf, p.leaf);
         place_close(&p);
     }
     CHECK(path_place_followed("viain", &p));
@@ -182,7 +243,7 @@ static void mode_000_agrees(void)
         return;
     }
     chmod(at("closed"), 0);
-    static const char *const closed[] = { "closed", "closed/f", "closed/..", "closed/.", "closed/../f", "closed/" };
+    static const char *const closed[] = {"closed", "closed/f", "closed/..", "closed/.", "closed/../f", "closed/"};
     for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++)
         CHECK_INT(look(closed[i], O_PATH, false).number, look(closed[i], O_PATH, true).number);
     chmod(at("closed"), 0755);
@@ -194,12 +255,11 @@ static atomic_bool racing;
 
 static void *swapper(void *unused)
 {
-    (void) unused;
+    (void)unused;
     char x[128], y[128];
     snprintf(x, sizeof x, "%s/root/race/x", folder);
     snprintf(y, sizeof y, "%s/root/race/y", folder);
-    while (atomic_load(&racing))
-        renameat2(AT_FDCWD, x, AT_FDCWD, y, RENAME_EXCHANGE);
+    while (atomic_load(&racing)) renameat2(AT_FDCWD, x, AT_FDCWD, y, RENAME_EXCHANGE);
     return NULL;
 }
 

@@ -48,8 +48,7 @@ static void end(pid_t pid)
 static pid_t start_stopped_as(pid_t pid)
 {
     pid_t wanted[1] = {pid};
-    struct clone_args arguments = {
-        .exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)wanted, .set_tid_size = 1};
+    struct clone_args arguments = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)wanted, .set_tid_size = 1};
     pid_t made = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
     if (made == 0) {
         setsid();

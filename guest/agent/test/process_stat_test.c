@@ -48,8 +48,16 @@ static void name_cannot_pretend_to_be_fields(void)
 
 static void refuses_what_is_no_such_text(void)
 {
-    static const char *const texts[] = {"", "1", "1 (a", "1 (a)", "1 (a) ", "1 (a) S", "1 (a) S 1 2 3", "1 (a)S" FROM_PARENT,
-                                        "1 (a) SS" FROM_PARENT, "1 (a) S 7 8 x 0 -1 0 1 2 3 4 10 20 30 40 -2 -20 5 0 12 4096 77"};
+    static const char *const texts[] = {"",
+                                        "1",
+                                        "1 (a",
+                                        "1 (a)",
+                                        "1 (a) ",
+                                        "1 (a) S",
+                                        "1 (a) S 1 2 3",
+                                        "1 (a)S" FROM_PARENT,
+                                        "1 (a) SS" FROM_PARENT,
+                                        "1 (a) S 7 8 x 0 -1 0 1 2 3 4 10 20 30 40 -2 -20 5 0 12 4096 77"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct process_stat seen;
         if (reads(texts[i], &seen)) printf("  taken: %s\n", texts[i]);
@@ -92,7 +100,9 @@ static void reads_a_child_until_it_is_reaped(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder) || (root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 || mkdirat(root, "1", 0700) != 0) return 1;
+    if (!mkdtemp(folder) || (root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0
+        || mkdirat(root, "1", 0700) != 0)
+        return 1;
     RUN(reads_every_field);
     RUN(name_cannot_pretend_to_be_fields);
     RUN(refuses_what_is_no_such_text);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];          /* the outer folder; folder/root is what is confined */
+static char folder[64]; /* the outer folder; folder/root is what is confined */
 
 static inline void shell(const char *format, ...)
 {
@@ -45,7 +45,7 @@ static inline const char *at(const char *format, ...)
     int n = snprintf(out, sizeof paths[0], "%s/root/", folder);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(out + n, sizeof paths[0] - (size_t) n, format, arguments);
+    vsnprintf(out + n, sizeof paths[0] - (size_t)n, format, arguments);
     va_end(arguments);
     return out;
 }
@@ -53,7 +53,7 @@ static inline const char *at(const char *format, ...)
 static inline void put_text(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t) strlen(text)) {
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) {
         fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
         exit(2);
     }
@@ -64,8 +64,7 @@ static inline const char *get_text(const char *path)
 {
     static char text[65536];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
+    if (fd < 0) return NULL;
     ssize_t n = read(fd, text, sizeof text - 1);
     close(fd);
     text[n < 0 ? 0 : n] = 0;
@@ -81,8 +80,7 @@ static inline bool exists(const char *path)
 static inline void sandbox_make(void)
 {
     strcpy(folder, "/tmp/isola-test-XXXXXX");
-    if (!mkdtemp(folder))
-        exit(2);
+    if (!mkdtemp(folder)) exit(2);
     chmod(folder, 0755);
     shell("mkdir %s/root", folder);
     file_view.root_fd = -1;
@@ -100,7 +98,7 @@ static inline void confine(void)
 static inline void unconfine(void)
 {
     close(file_view.root_fd);
-    free((char *) file_view.root);
+    free((char *)file_view.root);
     file_view.root_fd = -1;
     file_view.root = file_view.mount = NULL;
 }
@@ -108,7 +106,7 @@ static inline void unconfine(void)
 static inline void sandbox_remove(void)
 {
     shell("chmod -R u+rwX %s 2>/dev/null; rm -rf %s", folder, folder);
-    free((char *) file_view.cwd);
+    free((char *)file_view.cwd);
 }
 
 #endif

@@ -32,8 +32,7 @@ struct stream {
 struct stream *double_new(const struct script *script)
 {
     struct stream *s = calloc(1, sizeof *s);
-    if (script)
-        s->script = *script;
+    if (script) s->script = *script;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->over_fd = eventfd(0, EFD_CLOEXEC);
@@ -42,8 +41,7 @@ struct stream *double_new(const struct script *script)
 
 void double_free(struct stream *s)
 {
-    for (int i = 0; i < s->count; i++)
-        free(s->frames[i].payload);
+    for (int i = 0; i < s->count; i++) free(s->frames[i].payload);
     free(s->frames);
     free(s->data);
     close(s->over_fd);
@@ -54,8 +52,7 @@ static void over_locked(struct stream *s)
 {
     uint64_t one = 1;
     s->over = true;
-    if (write(s->over_fd, &one, sizeof one) < 0)
-        abort();
+    if (write(s->over_fd, &one, sizeof one) < 0) abort();
 }
 
 void double_cancel(struct stream *s)
@@ -69,22 +66,20 @@ static void record(struct stream *s, enum frame_type type, const void *payload, 
 {
     if (s->count == s->capacity) {
         s->capacity = s->capacity ? s->capacity * 2 : 64;
-        s->frames = realloc(s->frames, (size_t) s->capacity * sizeof *s->frames);
+        s->frames = realloc(s->frames, (size_t)s->capacity * sizeof *s->frames);
     }
     uint8_t *copy = malloc(length + 1);
-    if (length)
-        memcpy(copy, payload, length);
+    if (length) memcpy(copy, payload, length);
     copy[length] = 0;
-    s->frames[s->count++] = (struct frame) { type, copy, length };
+    s->frames[s->count++] = (struct frame){type, copy, length};
     pthread_cond_broadcast(&s->changed);
 }
 
 size_t stream_await_credit(struct stream *s, size_t least, size_t most)
 {
-    (void) least;
+    (void)least;
     size_t credit = s->script.credit;
-    if (stream_over(s))
-        return 0;
+    if (stream_over(s)) return 0;
     return credit && credit < most ? credit : most;
 }
 
@@ -92,8 +87,7 @@ bool stream_send(struct stream *s, enum frame_type type, const void *payload, si
 {
     pthread_mutex_lock(&s->lock);
     bool going = !s->over;
-    if (length > FRAME_MAX)
-        abort();
+    if (length > FRAME_MAX) abort();
     if (going && type == DATA) {
         s->data_bytes += length;
         if (!s->script.discard) {
@@ -107,27 +101,24 @@ bool stream_send(struct stream *s, enum frame_type type, const void *payload, si
     } else if (going) {
         record(s, type, payload, length);
     }
-    if (going && (type == DATA || type == ITEM) && ++s->sent == s->script.cancel_after)
-        over_locked(s);
+    if (going && (type == DATA || type == ITEM) && ++s->sent == s->script.cancel_after) over_locked(s);
     pthread_mutex_unlock(&s->lock);
     return going;
 }
 
 ssize_t stream_receive(struct stream *s, const uint8_t **data)
 {
-    if (stream_over(s))
-        return -1;
+    if (stream_over(s)) return -1;
     size_t left = s->script.input_length - s->input_at;
     size_t n = left < FRAME_MAX ? left : FRAME_MAX;
-    if (s->script.piece && n > s->script.piece)
-        n = s->script.piece;
+    if (s->script.piece && n > s->script.piece) n = s->script.piece;
     if (n == 0 && s->script.input_drops) {
         double_cancel(s);
         return -1;
     }
-    *data = (const uint8_t *) s->script.input + s->input_at;
+    *data = (const uint8_t *)s->script.input + s->input_at;
     s->input_at += n;
-    return (ssize_t) n;
+    return (ssize_t)n;
 }
 
 bool stream_over(struct stream *s)
@@ -152,13 +143,13 @@ void stream_end(struct stream *s, const struct builder *result)
 
 void stream_error(struct stream *s, enum error_code code, int error_number, const char *format, ...)
 {
-    struct builder b = { 0 };
+    struct builder b = {0};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(s->message, sizeof s->message, format, arguments);
     va_end(arguments);
     build_u64(&b, T_CODE, code);
-    build_u64(&b, T_ERRNO, (uint64_t) error_number);
+    build_u64(&b, T_ERRNO, (uint64_t)error_number);
     build_text(&b, T_MESSAGE, s->message);
     pthread_mutex_lock(&s->lock);
     record(s, ERROR, b.data, b.length);
@@ -170,15 +161,14 @@ int double_count(struct stream *s, enum frame_type type)
 {
     int n = 0;
     pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < s->count; i++)
-        n += s->frames[i].type == type;
+    for (int i = 0; i < s->count; i++) n += s->frames[i].type == type;
     pthread_mutex_unlock(&s->lock);
     return n;
 }
 
 struct frame double_frame(struct stream *s, enum frame_type type, int n)
 {
-    struct frame found = { .length = SIZE_MAX };
+    struct frame found = {.length = SIZE_MAX};
     pthread_mutex_lock(&s->lock);
     for (int i = 0; i < s->count; i++) {
         if (s->frames[i].type == type && n-- == 0) {
@@ -195,7 +185,7 @@ bool double_await(struct stream *s, enum frame_type type, int count, int ms)
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += ms / 1000;
-    until.tv_nsec += (long) (ms % 1000) * 1000000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
     if (until.tv_nsec >= 1000000000) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
@@ -204,11 +194,9 @@ bool double_await(struct stream *s, enum frame_type type, int count, int ms)
     pthread_mutex_lock(&s->lock);
     for (;;) {
         int n = 0;
-        for (int i = 0; i < s->count; i++)
-            n += s->frames[i].type == type;
+        for (int i = 0; i < s->count; i++) n += s->frames[i].type == type;
         enough = n >= count;
-        if (enough || pthread_cond_timedwait(&s->changed, &s->lock, &until) == ETIMEDOUT)
-            break;
+        if (enough || pthread_cond_timedwait(&s->changed, &s->lock, &until) == ETIMEDOUT) break;
     }
     pthread_mutex_unlock(&s->lock);
     return enough;
@@ -233,16 +221,14 @@ bool double_ended_once(struct stream *s)
 struct fields double_fields(struct stream *s, enum frame_type type, int n)
 {
     struct frame f = double_frame(s, type, n);
-    return f.length == SIZE_MAX ? (struct fields) { 0 } : (struct fields) { f.payload, f.length };
+    return f.length == SIZE_MAX ? (struct fields){0} : (struct fields){f.payload, f.length};
 }
 
 int double_code(struct stream *s)
 {
-    if (double_count(s, END))
-        return 0;
-    if (!double_count(s, ERROR))
-        return -1;
-    return (int) fields_u64(double_fields(s, ERROR, 0), T_CODE, 0);
+    if (double_count(s, END)) return 0;
+    if (!double_count(s, ERROR)) return -1;
+    return (int)fields_u64(double_fields(s, ERROR, 0), T_CODE, 0);
 }
 
 const char *double_message(struct stream *s)
@@ -253,20 +239,20 @@ const char *double_message(struct stream *s)
 struct stream *ask(void (*operate)(const struct request *), struct builder *b, const struct script *script)
 {
     struct stream *s = double_new(script);
-    struct request r = { .stream = s, .fields = { b->data, b->length } };
+    struct request r = {.stream = s, .fields = {b->data, b->length}};
     operate(&r);
     if (!double_ended_once(s)) {
         fprintf(stderr, "an operation did not end its stream exactly once\n");
         abort();
     }
     builder_free(b);
-    *b = (struct builder) { 0 };
+    *b = (struct builder){0};
     return s;
 }
 
 struct stream *ask_path(void (*operate)(const struct request *), const char *path)
 {
-    struct builder b = { 0 };
+    struct builder b = {0};
     build_text(&b, T_PATH, path);
     return ask(operate, &b, NULL);
 }
@@ -275,18 +261,15 @@ int open_descriptors(void)
 {
     int n = 0;
     DIR *d = opendir("/proc/self/fd");
-    while (d && readdir(d))
-        n++;
-    if (d)
-        closedir(d);
+    while (d && readdir(d)) n++;
+    if (d) closedir(d);
     return n;
 }
 
 bool stream_send_pipe(struct stream *s, int pipe, size_t length)
 {
     uint8_t *bytes = malloc(length);
-    if (read(pipe, bytes, length) != (ssize_t) length)
-        abort();
+    if (read(pipe, bytes, length) != (ssize_t)length) abort();
     bool going = stream_send(s, DATA, bytes, length);
     free(bytes);
     return going;

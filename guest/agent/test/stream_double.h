@@ -4,17 +4,21 @@
 
 #include "../src/operations.h"
 
-struct frame { enum frame_type type; uint8_t *payload; size_t length; };
+struct frame {
+    enum frame_type type;
+    uint8_t *payload;
+    size_t length;
+};
 
 /* What a test sets before the operation. */
 struct script {
-    const void *input;           /* DATA from the server, then EOF */
+    const void *input; /* DATA from the server, then EOF */
     size_t input_length;
-    size_t piece;                /* at most so much per receive; 0: any */
-    bool input_drops;            /* the connection drops where EOF would come */
-    size_t credit;               /* most that is granted at a time; 0: all */
-    int cancel_after;            /* over after so many credit-using frames; 0: never */
-    bool discard;                /* count DATA, do not keep it */
+    size_t piece;     /* at most so much per receive; 0: any */
+    bool input_drops; /* the connection drops where EOF would come */
+    size_t credit;    /* most that is granted at a time; 0: all */
+    int cancel_after; /* over after so many credit-using frames; 0: never */
+    bool discard;     /* count DATA, do not keep it */
 };
 
 struct stream *double_new(const struct script *script);

@@ -24,17 +24,16 @@ static void seal(struct tar_header *h)
 
 static struct tar_header *entry(const char *name, char type, const char *target, const char *content)
 {
-    struct tar_header *h = (struct tar_header *) (archive + archive_length);
+    struct tar_header *h = (struct tar_header *)(archive + archive_length);
     memset(h, 0, sizeof *h);
     memcpy(h->name, name, strnlen(name, sizeof h->name));
     strcpy(h->mode, "0000644");
     strcpy(h->uid, "0000000");
     strcpy(h->gid, "0000000");
     strcpy(h->mtime, "00000000000");
-    snprintf(h->size, sizeof h->size, "%011o", (unsigned) strlen(content));
+    snprintf(h->size, sizeof h->size, "%011o", (unsigned)strlen(content));
     h->type = type;
-    if (target)
-        memcpy(h->linkname, target, strnlen(target, sizeof h->linkname));
+    if (target) memcpy(h->linkname, target, strnlen(target, sizeof h->linkname));
     memcpy(h->magic, "ustar", 6);
     memcpy(h->version, "00", 2);
     seal(h);
@@ -57,7 +56,7 @@ static uint64_t counted, sized;
 
 static int unpack(const char *path, const void *data, size_t length, struct script *given, uint64_t flags)
 {
-    struct script script = given ? *given : (struct script) { 0 };
+    struct script script = given ? *given : (struct script){0};
     script.input = data;
     script.input_length = length;
     build_text(&b, T_PATH, path);
@@ -75,7 +74,7 @@ static int unpack(const char *path, const void *data, size_t length, struct scri
 static int unpack_built(void)
 {
     shell("rm -rf %s", at("in"));
-    struct script small = { .piece = 7 };
+    struct script small = {.piece = 7};
     int code = unpack("in", archive, archive_length, &small, 0);
     shell("rm -rf %s", at("in"));
     CHECK_INT(code, unpack("in", archive, archive_length, NULL, 0));
@@ -105,7 +104,7 @@ static void good_by_hand(void)
     CHECK_INT(0, unpack_built());
     CHECK_INT(0, unpack("in", "", 0, NULL, 0));
     finish();
-    memset(archive + archive_length, 'x', 5000);     /* rubbish after the end is drained */
+    memset(archive + archive_length, 'x', 5000); /* rubbish after the end is drained */
     archive_length += 5000;
     CHECK_INT(0, unpack_built());
 }
@@ -119,7 +118,7 @@ static void pax_by_hand(void)
     entry("glob", 'g', NULL, "17 comment=hello\n");
     struct tar_header *h = entry("base256", '0', NULL, "zz");
     memset(h->size, 0, sizeof h->size);
-    h->size[0] = (char) 0x80;
+    h->size[0] = (char)0x80;
     h->size[11] = 2;
     seal(h);
     finish();
@@ -130,16 +129,26 @@ static void pax_by_hand(void)
     struct stat st;
     CHECK(stat(at("in/renamed"), &st) == 0 && st.st_mtim.tv_sec == 1234567890 && st.st_mtim.tv_nsec == 123456789);
     static const char *const broken[] = {
-        "5 a\n", "99 path=x\n", "0 path=x\n", "9 path=x", "path=x\n", "-9 path=x\n", "8 path=x\n", "10 size=-1\n", "11 size=1x1\n",
-        "99999999999999999999 path=x\n", "23 GNU.sparse.major=1.0\n", "4 =\n", "30 size=99999999999999999999999\n",
+        "5 a\n",
+        "99 path=x\n",
+        "0 path=x\n",
+        "9 path=x",
+        "path=x\n",
+        "-9 path=x\n",
+        "8 path=x\n",
+        "10 size=-1\n",
+        "11 size=1x1\n",
+        "99999999999999999999 path=x\n",
+        "23 GNU.sparse.major=1.0\n",
+        "4 =\n",
+        "30 size=99999999999999999999999\n",
     };
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         entry("pax", 'x', NULL, broken[i]);
         entry("f", '0', NULL, "x");
         finish();
         int code = unpack_built();
-        if (code != E_BAD_ARCHIVE)
-            printf("  accepted pax `%s`\n", broken[i]);
+        if (code != E_BAD_ARCHIVE) printf("  accepted pax `%s`\n", broken[i]);
         CHECK_INT(E_BAD_ARCHIVE, code);
     }
 }
@@ -151,12 +160,10 @@ static void hostile_names(void)
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         entry(names[i], '0', NULL, "evil");
-        if (!strcmp(names[i], "./"))
-            archive_length = 0, entry(".", '0', NULL, "evil");
+        if (!strcmp(names[i], "./")) archive_length = 0, entry(".", '0', NULL, "evil");
         finish();
         int code = unpack_built();
-        if (code != E_BAD_ARCHIVE)
-            printf("  accepted `%s`\n", names[i]);
+        if (code != E_BAD_ARCHIVE) printf("  accepted `%s`\n", names[i]);
         CHECK_INT(E_BAD_ARCHIVE, code);
         entry(names[i], '1', "x", "");
         finish();
@@ -167,7 +174,7 @@ static void hostile_names(void)
     finish();
     CHECK_INT(E_BAD_ARCHIVE, unpack_built());
     CHECK_TEXT("an entry's name has `..`: ../../evil", message);
-    static const char *const targets[] = { "/etc/passwd", "../secret", "a/../../secret", "" };
+    static const char *const targets[] = {"/etc/passwd", "../secret", "a/../../secret", ""};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         entry("hard", '1', targets[i], "");
         finish();
@@ -178,7 +185,7 @@ static void hostile_names(void)
 
 static void hostile_types(void)
 {
-    static const char types[] = { '3', '4', '6', 'S', 'D', 'M', 'Z', '9', 'V' };
+    static const char types[] = {'3', '4', '6', 'S', 'D', 'M', 'Z', '9', 'V'};
     for (size_t i = 0; i < sizeof types; i++) {
         entry("thing", types[i], NULL, "");
         finish();
@@ -194,8 +201,7 @@ static void through_links(void)
 {
     shell("mkdir -p %s/outside && echo keep > %s/outside/f", folder, folder);
     for (int confined = 0; confined < 2; confined++) {
-        if (confined)
-            confine();
+        if (confined) confine();
         entry("l", '2', "../../outside", "");
         entry("l/f", '0', NULL, "evil");
         finish();
@@ -209,8 +215,7 @@ static void through_links(void)
         entry("h", '1', "l/f", "");
         finish();
         CHECK_INT(E_BAD_ARCHIVE, unpack_built());
-        if (confined)
-            unconfine();
+        if (confined) unconfine();
     }
     shell("rm -rf %s && mkdir %s && ln -s ../../outside %s", at("in"), at("in"), at("in/there"));
     entry("there/f", '0', NULL, "evil");
@@ -233,9 +238,18 @@ static void through_links(void)
 
 static void links_when_confined(void)
 {
-    static const struct { const char *name, *target; int code; } table[] = {
-        { "l", "a", 0 }, { "d/l", "../a", 0 }, { "l", "../a", E_BAD_ARCHIVE }, { "d/l", "../../a", E_BAD_ARCHIVE },
-        { "l", "/etc/passwd", E_BAD_ARCHIVE }, { "d/e/l", "../../x/../y", 0 }, { "l", "x/../..", E_BAD_ARCHIVE }, { "l", ".", 0 },
+    static const struct {
+        const char *name, *target;
+        int code;
+    } table[] = {
+        {"l", "a", 0},
+        {"d/l", "../a", 0},
+        {"l", "../a", E_BAD_ARCHIVE},
+        {"d/l", "../../a", E_BAD_ARCHIVE},
+        {"l", "/etc/passwd", E_BAD_ARCHIVE},
+        {"d/e/l", "../../x/../y", 0},
+        {"l", "x/../..", E_BAD_ARCHIVE},
+        {"l", ".", 0},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         entry(table[i].name, '2', table[i].target, "");
@@ -243,8 +257,7 @@ static void links_when_confined(void)
         confine();
         int code = unpack_built();
         unconfine();
-        if (code != table[i].code)
-            printf("  %s -> %s\n", table[i].name, table[i].target);
+        if (code != table[i].code) printf("  %s -> %s\n", table[i].name, table[i].target);
         CHECK_INT(table[i].code, code);
     }
     entry("l", '2', "/anywhere", "");
@@ -269,8 +282,7 @@ static void broken_streams(void)
     memset(archive, 'A', 8192);
     archive_length = 8192;
     CHECK_INT(E_BAD_ARCHIVE, unpack_built());
-    for (int i = 0; i < 40; i++)
-        entry("pax", 'x', NULL, "10 path=x\n");
+    for (int i = 0; i < 40; i++) entry("pax", 'x', NULL, "10 path=x\n");
     CHECK_INT(E_BAD_ARCHIVE, unpack_built());
     h = entry("pax", 'x', NULL, "");
     strcpy(h->size, "77777777777");
@@ -283,7 +295,7 @@ static void broken_streams(void)
     /* Cancelled in the middle of a file: the file does not stay. */
     shell("rm -rf %s", at("in"));
     entry("half", '0', NULL, "0123456789");
-    struct script drop = { .piece = 515, .input_drops = true };
+    struct script drop = {.piece = 515, .input_drops = true};
     CHECK_INT(E_CANCELLED, unpack("in", archive, 515, &drop, 0));
     CHECK(!exists(at("in/half")));
     archive_length = 0;
@@ -293,25 +305,32 @@ static void limits(void)
 {
     struct tar_header *h = entry("huge", '0', NULL, "");
     memset(h->size, 0, sizeof h->size);
-    h->size[0] = (char) 0x80;
-    h->size[5] = 1;                                  /* 2^48 */
+    h->size[0] = (char)0x80;
+    h->size[5] = 1; /* 2^48 */
     seal(h);
     CHECK_INT(E_LIMIT, unpack_built());
     h = entry("huge", '0', NULL, "");
     memset(h->size, 0x7f, sizeof h->size);
-    h->size[0] = (char) 0x80;
+    h->size[0] = (char)0x80;
     seal(h);
     CHECK_INT(E_BAD_ARCHIVE, unpack_built());
     for (int i = 0; i < 4; i++) {
-        char name[3] = { 'f', (char) ('0' + i), 0 };
+        char name[3] = {'f', (char)('0' + i), 0};
         entry(name, '0', NULL, "0123456789");
     }
     finish();
-    static const struct { enum tag tag; uint64_t value; int code; } table[] = {
-        { T_MAX_BYTES, 40, 0 }, { T_MAX_BYTES, 39, E_LIMIT }, { T_MAX_ENTRIES, 4, 0 }, { T_MAX_ENTRIES, 3, E_LIMIT },
+    static const struct {
+        enum tag tag;
+        uint64_t value;
+        int code;
+    } table[] = {
+        {T_MAX_BYTES, 40, 0},
+        {T_MAX_BYTES, 39, E_LIMIT},
+        {T_MAX_ENTRIES, 4, 0},
+        {T_MAX_ENTRIES, 3, E_LIMIT},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct script script = { .input = archive, .input_length = archive_length };
+        struct script script = {.input = archive, .input_length = archive_length};
         build_text(&b, T_PATH, "in");
         build_u64(&b, table[i].tag, table[i].value);
         struct stream *s = ask(operate_tar_in, &b, &script);
@@ -335,13 +354,12 @@ static void flipped_bytes(void)
     size_t length = archive_length;
     unsigned seed = 7;
     for (int i = 0; i < 3000; i++) {
-        size_t where = (size_t) rand_r(&seed) % length;
+        size_t where = (size_t)rand_r(&seed) % length;
         uint8_t before = archive[where];
-        archive[where] = (uint8_t) rand_r(&seed);
-        struct tar_header *h = (struct tar_header *) (archive + where / TAR_BLOCK * TAR_BLOCK);
+        archive[where] = (uint8_t)rand_r(&seed);
+        struct tar_header *h = (struct tar_header *)(archive + where / TAR_BLOCK * TAR_BLOCK);
         struct tar_header saved = *h;
-        if (rand_r(&seed) % 2 && !memcmp(h->magic, "ustar", 5))
-            seal(h);                                 /* so that it gets past the checksum */
+        if (rand_r(&seed) % 2 && !memcmp(h->magic, "ustar", 5)) seal(h); /* so that it gets past the checksum */
         unpack("in", archive, length, NULL, 0);
         *h = saved;
         archive[where] = before;
@@ -361,23 +379,19 @@ static const char *pack_include;
 
 static int pack(const char *path, const char *exclude, size_t credit)
 {
-    struct script script = { .credit = credit };
+    struct script script = {.credit = credit};
     build_text(&b, T_PATH, path);
     build_u64(&b, T_FLAGS, pack_flags);
-    if (exclude)
-        build_text(&b, T_EXCLUDE, exclude);
-    if (pack_include)
-        build_text(&b, T_INCLUDE, pack_include);
-    if (pack_since)
-        build_u64(&b, T_TIME_NS, pack_since);
+    if (exclude) build_text(&b, T_EXCLUDE, exclude);
+    if (pack_include) build_text(&b, T_INCLUDE, pack_include);
+    if (pack_since) build_u64(&b, T_TIME_NS, pack_since);
     struct stream *s = ask(operate_tar_out, &b, &script);
     int code = double_code(s);
     size_t length;
     const uint8_t *data = double_data(s, &length);
     free(packed);
     packed = malloc(length + 1);
-    if (length)
-        memcpy(packed, data, length);
+    if (length) memcpy(packed, data, length);
     packed_length = length;
     if (!code) {
         CHECK_INT(length, fields_u64(double_fields(s, END, 0), T_SIZE, 0));
@@ -391,23 +405,29 @@ static int pack(const char *path, const char *exclude, size_t credit)
 static bool same_trees(const char *one, const char *two)
 {
     /* names, types, modes, times to the nanosecond, link counts and targets, and then the content */
-    return shell_ok("cd %s && find . -mindepth 1 -printf '%%p %%y %%m %%T@ %%n %%l %%U %%G\\n' | sort > %s/one && cd %s && "
+    return shell_ok(
+        "cd %s && find . -mindepth 1 -printf '%%p %%y %%m %%T@ %%n %%l %%U %%G\\n' | sort > %s/one && cd %s && "
         "find . -mindepth 1 -printf '%%p %%y %%m %%T@ %%n %%l %%U %%G\\n' | sort > %s/two && diff %s/one %s/two && "
-        "diff -r --no-dereference %s %s", one, folder, two, folder, folder, folder, one, two);
+        "diff -r --no-dereference %s %s",
+        one, folder, two, folder, folder, folder, one, two);
 }
 
 static void rich_tree(void)
 {
     char name[256];
-    shell("chmod -R u+w %s 2>/dev/null; rm -rf %s && mkdir -p %s && cd %s && mkdir -p empty d/e ro && echo hello > d/e/f && : > zero && "
-        "head -c 1000000 /dev/urandom > big && ln -s d/e/f link && ln big hard1 && ln big d/hard2 && chmod 755 d/e/f && "
-        "touch -d '2001-02-03 04:05:06.789' d/e/f && touch -d '1960-01-01 00:00:00.5' zero && echo r > ro/f && chmod 500 ro && "
+    shell(
+        "chmod -R u+w %s 2>/dev/null; rm -rf %s && mkdir -p %s && cd %s && mkdir -p empty d/e ro && echo hello > d/e/f "
+        "&& : > zero && "
+        "head -c 1000000 /dev/urandom > big && ln -s d/e/f link && ln big hard1 && ln big d/hard2 && chmod 755 d/e/f "
+        "&& "
+        "touch -d '2001-02-03 04:05:06.789' d/e/f && touch -d '1960-01-01 00:00:00.5' zero && echo r > ro/f && chmod "
+        "500 ro && "
         "echo a > 'name with blank' && printf x > \"$(printf 'new\\nline')\" && printf y > \"$(printf '\\377bytes')\"",
         at("tree"), at("tree"), at("tree"), at("tree"));
     memset(name, 'n', 200);
     name[200] = 0;
-    shell("cd %s && mkdir -p %s/%s && echo long > %s/%s/%s && ln -s %s/%s/%s longlink && ln %s/%s/%s longhard", at("tree"),
-        name, name, name, name, name, name, name, name, name, name, name);
+    shell("cd %s && mkdir -p %s/%s && echo long > %s/%s/%s && ln -s %s/%s/%s longlink && ln %s/%s/%s longhard",
+          at("tree"), name, name, name, name, name, name, name, name, name, name, name);
     memset(name, 'm', 90);
     name[90] = 0;
     shell("cd %s && mkdir -p %s && echo split > %s/%s", at("tree"), name, name, name);
@@ -420,7 +440,7 @@ static void round_trip(void)
     for (int i = 0; i < 2; i++) {
         CHECK_INT(0, pack("tree", NULL, i ? 1000 : 0));
         shell("chmod -R u+w %s 2>/dev/null; rm -rf %s", at("copy"), at("copy"));
-        struct script pieces = { .piece = i ? 777 : 0 };
+        struct script pieces = {.piece = i ? 777 : 0};
         CHECK_INT(0, unpack("copy", packed, packed_length, &pieces, 0));
         CHECK(same_trees(at("tree"), at("copy")));
     }
@@ -440,24 +460,25 @@ static void to_system_tar(void)
     fwrite(packed, 1, packed_length, file);
     fclose(file);
     shell("chmod -R u+w %s 2>/dev/null; rm -rf %s; mkdir %s", at("copy"), at("copy"), at("copy"));
-    CHECK(shell_ok("tar --warning=no-timestamp -xpf %s -C %s 2>%s/err && test ! -s %s/err", at("out.tar"), at("copy"), folder, folder));
+    CHECK(shell_ok("tar --warning=no-timestamp -xpf %s -C %s 2>%s/err && test ! -s %s/err", at("out.tar"), at("copy"),
+                   folder, folder));
     CHECK(same_trees(at("tree"), at("copy")));
 }
 
 static void from_system_tar(void)
 {
-    static const char *const formats[] = { "gnu", "pax", "posix", "oldgnu" };
+    static const char *const formats[] = {"gnu", "pax", "posix", "oldgnu"};
     rich_tree();
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         shell("cd %s && tar --format=%s -cf %s .", at("tree"), formats[i], at("out.tar"));
         struct stat st;
         stat(at("out.tar"), &st);
-        uint8_t *data = malloc((size_t) st.st_size);
+        uint8_t *data = malloc((size_t)st.st_size);
         FILE *file = fopen(at("out.tar"), "r");
-        CHECK_INT(st.st_size, fread(data, 1, (size_t) st.st_size, file));
+        CHECK_INT(st.st_size, fread(data, 1, (size_t)st.st_size, file));
         fclose(file);
         shell("chmod -R u+w %s 2>/dev/null; rm -rf %s", at("copy"), at("copy"));
-        CHECK_INT(0, unpack("copy", data, (size_t) st.st_size, NULL, 0));
+        CHECK_INT(0, unpack("copy", data, (size_t)st.st_size, NULL, 0));
         if (i == 1 || i == 2)
             CHECK(same_trees(at("tree"), at("copy")));
         else
@@ -468,8 +489,10 @@ static void from_system_tar(void)
 
 static void small_files(void)
 {
-    shell("chmod -R u+w %s %s 2>/dev/null; rm -rf %s %s && mkdir %s && cd %s && for d in $(seq 1 50); do mkdir d$d; for f in $(seq 1 100); do echo $d $f > d$d/f$f; "
-        "done; done", at("tree"), at("copy"), at("tree"), at("copy"), at("tree"), at("tree"));
+    shell("chmod -R u+w %s %s 2>/dev/null; rm -rf %s %s && mkdir %s && cd %s && for d in $(seq 1 50); do mkdir d$d; "
+          "for f in $(seq 1 100); do echo $d $f > d$d/f$f; "
+          "done; done",
+          at("tree"), at("copy"), at("tree"), at("copy"), at("tree"), at("tree"));
     CHECK_INT(0, pack("tree", NULL, 0));
     CHECK_INT(5051, counted);
     CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
@@ -479,10 +502,13 @@ static void small_files(void)
 
 static void what_is_left_out(void)
 {
-    shell("rm -rf %s %s && mkdir -p %s && cd %s && mkdir -p node_modules/x build/a src/node_modules && touch node_modules/x/y build/a/b "
-        "src/a.pyc src/.b.pyc src/keep && mkfifo pipe", at("tree"), at("copy"), at("tree"), at("tree"));
+    shell("rm -rf %s %s && mkdir -p %s && cd %s && mkdir -p node_modules/x build/a src/node_modules && touch "
+          "node_modules/x/y build/a/b "
+          "src/a.pyc src/.b.pyc src/keep && mkfifo pipe",
+          at("tree"), at("copy"), at("tree"), at("tree"));
     CHECK_INT(0, pack("tree", "node_modules", 0));
-    CHECK_INT(E_BAD_ARCHIVE, unpack("copy", packed, packed_length, NULL, 0));      /* the pipe: packed, refused on the way in */
+    CHECK_INT(E_BAD_ARCHIVE,
+              unpack("copy", packed, packed_length, NULL, 0)); /* the pipe: packed, refused on the way in */
     shell("rm -rf %s %s", at("tree/pipe"), at("copy"));
     CHECK_INT(0, pack("tree", "node_modules", 0));
     CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
@@ -502,19 +528,23 @@ static void what_is_left_out(void)
 /* Only what is asked for, with the folders that lead to it and no others. */
 static void what_is_taken(void)
 {
-    shell("rm -rf %s %s && mkdir -p %s && cd %s && mkdir -p src/deep/er other/x build/a empty && touch src/a.c src/a.o src/deep/er/b.c "
-        "other/x/y build/a/b top.c && ln -s a.c src/link", at("tree"), at("copy"), at("tree"), at("tree"));
+    shell("rm -rf %s %s && mkdir -p %s && cd %s && mkdir -p src/deep/er other/x build/a empty && touch src/a.c src/a.o "
+          "src/deep/er/b.c "
+          "other/x/y build/a/b top.c && ln -s a.c src/link",
+          at("tree"), at("copy"), at("tree"), at("tree"));
     pack_include = "*.c";
     CHECK_INT(0, pack("tree", NULL, 0));
-    CHECK_INT(7, counted);                       /* the top, three folders, three files */
+    CHECK_INT(7, counted); /* the top, three folders, three files */
     CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
     CHECK(exists(at("copy/src/a.c")) && exists(at("copy/src/deep/er/b.c")) && exists(at("copy/top.c")));
-    CHECK(!exists(at("copy/src/a.o")) && !exists(at("copy/other")) && !exists(at("copy/build")) && !exists(at("copy/empty")));
+    CHECK(!exists(at("copy/src/a.o")) && !exists(at("copy/other")) && !exists(at("copy/build"))
+          && !exists(at("copy/empty")));
     shell("rm -rf %s", at("copy"));
-    pack_include = "src";                        /* a folder with all that is in it, but for what is excluded */
+    pack_include = "src"; /* a folder with all that is in it, but for what is excluded */
     CHECK_INT(0, pack("tree", "deep", 0));
     CHECK_INT(0, unpack("copy", packed, packed_length, NULL, 0));
-    CHECK(exists(at("copy/src/a.o")) && exists(at("copy/src/link")) && !exists(at("copy/src/deep")) && !exists(at("copy/top.c")));
+    CHECK(exists(at("copy/src/a.o")) && exists(at("copy/src/link")) && !exists(at("copy/src/deep"))
+          && !exists(at("copy/top.c")));
     shell("rm -rf %s", at("copy"));
     pack_include = "build/*";
     CHECK_INT(0, pack("tree", NULL, 0));
@@ -530,8 +560,7 @@ static int marks(const char *word)
 {
     int found = 0;
     size_t length = strlen(word);
-    for (size_t i = 0; i + length <= packed_length; i++)
-        found += !memcmp(packed + i, word, length);
+    for (size_t i = 0; i + length <= packed_length; i++) found += !memcmp(packed + i, word, length);
     return found;
 }
 
@@ -539,24 +568,25 @@ static int marks(const char *word)
 static void what_did_not_change(void)
 {
     shell("rm -rf %s && mkdir -p %s && cd %s && for i in 1 2 3 4 5 6 7; do echo content-$i > $i; done && ln 7 hard",
-        at("tree"), at("tree"), at("tree"));
+          at("tree"), at("tree"), at("tree"));
     pack_flags = 1 | 4;
     CHECK_INT(0, pack("tree", NULL, 0));
-    CHECK_INT(7, marks("ISOLA.mark="));          /* the hard link is no second file */
+    CHECK_INT(7, marks("ISOLA.mark=")); /* the hard link is no second file */
     CHECK_INT(0, marks("ISOLA.unchanged="));
     CHECK_INT(7, marks("content-"));
-    pack_since = pack_moment;                    /* all of it is too young to be sure */
+    pack_since = pack_moment; /* all of it is too young to be sure */
     CHECK_INT(0, pack("tree", NULL, 0));
     CHECK_INT(0, marks("ISOLA.unchanged="));
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    pack_since = (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+    pack_since = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     usleep(20000);
     CHECK_INT(0, setxattr(at("tree/4"), "user.x", "y", 1, 0));
-    shell("cd %s && echo more >> 1 && chmod 600 2 && touch -d 2001-01-01 3 && mv 5 five && cp -p 6 new && mv new 6", at("tree"));
+    shell("cd %s && echo more >> 1 && chmod 600 2 && touch -d 2001-01-01 3 && mv 5 five && cp -p 6 new && mv new 6",
+          at("tree"));
     CHECK_INT(0, pack("tree", NULL, 0));
     CHECK_INT(7, marks("ISOLA.mark="));
-    CHECK_INT(1, marks("ISOLA.unchanged="));     /* 7, or hard, whichever comes first */
+    CHECK_INT(1, marks("ISOLA.unchanged=")); /* 7, or hard, whichever comes first */
     CHECK_INT(6, marks("content-"));
     pack_since = 0;
     pack_flags = 1;
@@ -575,7 +605,7 @@ static void single_file(void)
 static void whole_seconds(void)
 {
     shell("rm -rf %s %s && mkdir %s && for i in 1 2 3; do touch -d '2024-05-06 07:08:09.987654321' %s/$i; done",
-        at("copy"), at("tree"), at("tree"), at("tree"));
+          at("copy"), at("tree"), at("tree"), at("tree"));
     struct stat st;
     for (pack_flags = 0; pack_flags < 2; pack_flags++) {
         CHECK_INT(0, pack("tree", NULL, 0));
@@ -592,7 +622,7 @@ static void whole_seconds(void)
 static void owners(void)
 {
     struct tar_header *h = entry("f", '0', NULL, "x");
-    strcpy(h->uid, "0002322");                       /* 1234 */
+    strcpy(h->uid, "0002322"); /* 1234 */
     strcpy(h->mode, "0004755");
     seal(h);
     finish();
@@ -613,17 +643,17 @@ static void owners(void)
 /* Whatever the umask takes away when a file is made, it has the mode that the archive says. */
 static void modes(void)
 {
-    static const char *const texts[] = { "0000644", "0000644", "0000600", "0000666", "0000644", "0000777", "0000755",
-        "0000755", "0000000", "0000444" };
+    static const char *const texts[] = {"0000644", "0000644", "0000600", "0000666", "0000644",
+                                        "0000777", "0000755", "0000755", "0000000", "0000444"};
     enum { MODES = sizeof texts / sizeof *texts };
     for (int i = 0; i < MODES; i++) {
         char name[32];
         snprintf(name, sizeof name, "d%d/f%d", i % 2, i);
         strcpy(entry(name, '0', NULL, "x")->mode, texts[i]);
-        seal((struct tar_header *) (archive + archive_length - 2 * TAR_BLOCK));
+        seal((struct tar_header *)(archive + archive_length - 2 * TAR_BLOCK));
     }
     finish();
-    static const mode_t masks[] = { 022, 077, 0 };
+    static const mode_t masks[] = {022, 077, 0};
     for (int m = 0; m < 3; m++) {
         mode_t before = umask(masks[m]);
         shell("rm -rf %s", at("in"));
@@ -652,12 +682,12 @@ static void holes(void)
 {
     enum { LONG = 1 << 20, LITTLE = LONG / 4 };
     shell("rm -rf %s && mkdir %s && cd %s && truncate -s %d all && printf x > tail && truncate -s %d tail"
-        " && printf x | dd of=middle bs=1 seek=500001 status=none && printf x > odd && truncate -s 300001 odd"
-        " && printf y >> odd && head -c %d /dev/urandom > dense",
-        at("tree"), at("tree"), at("tree"), LONG, LONG, LONG);
+          " && printf x | dd of=middle bs=1 seek=500001 status=none && printf x > odd && truncate -s 300001 odd"
+          " && printf y >> odd && head -c %d /dev/urandom > dense",
+          at("tree"), at("tree"), at("tree"), LONG, LONG, LONG);
     CHECK_INT(0, pack("tree", NULL, 0));
     for (size_t piece = 0; piece < 70000; piece += 65521) {
-        struct script script = { .piece = piece };
+        struct script script = {.piece = piece};
         shell("rm -rf %s", at("copy"));
         CHECK_INT(0, unpack("copy", packed, packed_length, &script, 3));
         shell("diff -r %s %s", at("tree"), at("copy"));
@@ -675,18 +705,20 @@ static void holes(void)
 static void changes_of_an_image(void)
 {
     shell("rm -rf %s && mkdir -p %s", at("over"), at("over"));
-    shell("cd %s && mkdir -p image/etc/d image/usr image/was/deep root/etc upper/etc upper/usr root/usr root/home"
-          " upper/home root/proc upper/proc root/etc/e upper/etc/e"
-          " && echo a > image/etc/gone && echo b > image/etc/kept && echo c > image/usr/same && echo d > image/was/deep/x"
-          " && echo b2 > root/etc/kept && echo b2 > upper/etc/kept && echo c > root/usr/same"
-          " && echo new > root/etc/e/new && touch upper/etc/e/new && echo now > root/was && echo now > upper/was"
-          " && touch upper/hidden && ln -s /x root/home/link && ln -s /x upper/home/link && echo p > root/proc/p"
-          " && touch upper/proc/p && ln root/etc/kept root/etc/twin && touch upper/etc/twin", at("over"));
+    shell(
+        "cd %s && mkdir -p image/etc/d image/usr image/was/deep root/etc upper/etc upper/usr root/usr root/home"
+        " upper/home root/proc upper/proc root/etc/e upper/etc/e"
+        " && echo a > image/etc/gone && echo b > image/etc/kept && echo c > image/usr/same && echo d > image/was/deep/x"
+        " && echo b2 > root/etc/kept && echo b2 > upper/etc/kept && echo c > root/usr/same"
+        " && echo new > root/etc/e/new && touch upper/etc/e/new && echo now > root/was && echo now > upper/was"
+        " && touch upper/hidden && ln -s /x root/home/link && ln -s /x upper/home/link && echo p > root/proc/p"
+        " && touch upper/proc/p && ln root/etc/kept root/etc/twin && touch upper/etc/twin",
+        at("over"));
     build_text(&b, T_PATH, "over/root");
     build_text(&b, T_LAYER, "over/upper");
     build_text(&b, T_IMAGE, "over/image");
     build_u64(&b, T_FLAGS, 1 | 4);
-    struct script script = { 0 };
+    struct script script = {0};
     struct stream *s = ask(operate_tar_out, &b, &script);
     CHECK_INT(0, double_code(s));
     size_t length;
@@ -713,7 +745,7 @@ static void whole_folders(void)
     build_text(&b, T_FOLDER, "many/none");
     build_text(&b, T_FOLDER, "many/c");
     build_u64(&b, T_FLAGS, 1);
-    struct script script = { 0 };
+    struct script script = {0};
     struct stream *s = ask(operate_tar_out, &b, &script);
     CHECK_INT(0, double_code(s));
     size_t length;
@@ -722,7 +754,8 @@ static void whole_folders(void)
     memcpy(archive, data, length);
     double_free(s);
     CHECK_INT(0, unpack("out", archive, archive_length, NULL, 1 | 2));
-    shell("test $(cat %s) = x && test -d %s && ! test -e %s", at("out/many/a/b/x"), at("out/many/c"), at("out/many/a/y"));
+    shell("test $(cat %s) = x && test -d %s && ! test -e %s", at("out/many/a/b/x"), at("out/many/c"),
+          at("out/many/a/y"));
 }
 
 static void cancel_leaves_nothing_open(void)
@@ -730,7 +763,7 @@ static void cancel_leaves_nothing_open(void)
     int before = open_descriptors();
     rich_tree();
     for (int n = 1; n < 40; n += 3) {
-        struct script script = { .credit = 4096, .cancel_after = n };
+        struct script script = {.credit = 4096, .cancel_after = n};
         build_text(&b, T_PATH, "tree");
         struct stream *s = ask(operate_tar_out, &b, &script);
         CHECK_INT(E_CANCELLED, double_code(s));

@@ -34,11 +34,11 @@ static void finding(void)
     CHECK_INT(0, u.group_count);
     CHECK(user_find("12:34", &u));
     CHECK_INT(34, u.gid);
-    static const char *const none[] = { "", ":", ":daemon", "no-such-name", "root:no-such-group", "-1", "4294967295", "99999999999999",
-        "root:", "0x10", "root/../x" };
+    static const char *const none[] = {"",         ":",          ":daemon",        "no-such-name", "root:no-such-group",
+                                       "-1",       "4294967295", "99999999999999", "root:",        "0x10",
+                                       "root/../x"};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
-        if (user_find(none[i], &u))
-            printf("  found `%s`\n", none[i]);
+        if (user_find(none[i], &u)) printf("  found `%s`\n", none[i]);
         CHECK(!user_find(none[i], &u));
     }
     char name[8];
@@ -63,7 +63,7 @@ static int code_of(struct stream *s)
 
 static int ask_as(void (*operate)(const struct request *), const char *user, const char *path, const char *input)
 {
-    struct script script = { .input = input, .input_length = strlen(input) };
+    struct script script = {.input = input, .input_length = strlen(input)};
     build_text(&b, T_PATH, path);
     build_text(&b, T_USER, user);
     return code_of(ask(operate, &b, &script));
@@ -106,15 +106,13 @@ static void *hammer(void *argument)
 {
     bool nobody = argument != NULL;
     for (int i = 0; i < 300; i++) {
-        struct builder f = { 0 };
+        struct builder f = {0};
         build_text(&f, T_PATH, "secret");
-        if (nobody)
-            build_text(&f, T_USER, "nobody");
+        if (nobody) build_text(&f, T_USER, "nobody");
         struct stream *s = ask(operate_read, &f, NULL);
         bool right = double_code(s) == (nobody ? E_DENIED : 0);
         double_free(s);
-        if (!right)
-            return "wrong rights";
+        if (!right) return "wrong rights";
     }
     return NULL;
 }
@@ -124,8 +122,7 @@ static void threads_apart(void)
 {
     pthread_t threads[4];
     void *wrong;
-    for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, hammer, i % 2 ? "nobody" : NULL);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, hammer, i % 2 ? "nobody" : NULL);
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], &wrong);
         CHECK(!wrong);

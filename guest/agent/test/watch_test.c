@@ -8,22 +8,26 @@
 
 enum { CREATED = 1, MODIFIED, REMOVED, MOVED_FROM, MOVED_TO, ATTRIBUTES, OVERFLOW, GONE };
 
-struct watcher { pthread_t thread; struct stream *s; struct builder b; int seen; };
+struct watcher {
+    pthread_t thread;
+    struct stream *s;
+    struct builder b;
+    int seen;
+};
 
 static void *watcher_run(void *argument)
 {
     struct watcher *w = argument;
-    struct request r = { .stream = w->s, .fields = { w->b.data, w->b.length } };
+    struct request r = {.stream = w->s, .fields = {w->b.data, w->b.length}};
     operate_watch(&r);
     return NULL;
 }
 
 static void watcher_start(struct watcher *w, const char *path, bool recursive)
 {
-    *w = (struct watcher) { .s = double_new(NULL) };
+    *w = (struct watcher){.s = double_new(NULL)};
     build_text(&w->b, T_PATH, path);
-    if (recursive)
-        build_u64(&w->b, T_RECURSIVE, 1);
+    if (recursive) build_u64(&w->b, T_RECURSIVE, 1);
     pthread_create(&w->thread, NULL, watcher_run, w);
     CHECK(double_await(w->s, RESPONSE, 1, 5000));
 }
@@ -34,7 +38,7 @@ static bool saw(struct watcher *w, int event, const char *path)
     for (; double_await(w->s, ITEM, w->seen + 1, 3000); w->seen++) {
         struct fields f = double_fields(w->s, ITEM, w->seen);
         char *found = fields_text(f, T_PATH);
-        bool same = (int) fields_u64(f, T_EVENT, 0) == event && !strcmp(found, path);
+        bool same = (int)fields_u64(f, T_EVENT, 0) == event && !strcmp(found, path);
         free(found);
         if (same) {
             w->seen++;
@@ -51,7 +55,7 @@ static int count_of(struct watcher *w, int event, const char *path)
     for (int i = 0; i < double_count(w->s, ITEM); i++) {
         struct fields f = double_fields(w->s, ITEM, i);
         char *found = fields_text(f, T_PATH);
-        n += (int) fields_u64(f, T_EVENT, 0) == event && !strcmp(found, path);
+        n += (int)fields_u64(f, T_EVENT, 0) == event && !strcmp(found, path);
         free(found);
     }
     return n;
@@ -162,8 +166,7 @@ static void modified_once(void)
     put_text(at("modd/f"), "x");
     watcher_start(&w, "modd", false);
     int fd = open(at("modd/f"), O_WRONLY | O_APPEND | O_CLOEXEC);
-    for (int i = 0; i < 100; i++)
-        CHECK(write(fd, "x", 1) == 1);
+    for (int i = 0; i < 100; i++) CHECK(write(fd, "x", 1) == 1);
     close(fd);
     put_text(at("modd/end"), "");
     CHECK(saw(&w, CREATED, "modd/end"));

@@ -27,7 +27,11 @@
 enum { DISKS_MAX = 256, ATTACH_TRIES = 64, BLOCK = 4096, COPY = 1 << 16 };
 
 /* What is mounted already: the image, and the root of its file system. */
-static struct { dev_t device; ino_t inode; int root; } disks[DISKS_MAX];
+static struct {
+    dev_t device;
+    ino_t inode;
+    int root;
+} disks[DISKS_MAX];
 static int mounted;
 static bool own_mounts;
 
@@ -199,7 +203,10 @@ bool disk_mount(const char *image, const char *model, const char *path, const ch
 /* ---- layers in disks ----------------------------------------------------------------------------------- */
 
 /* A layer whose files are in a disk: the root of that, once it is mounted, and where in it they are. */
-struct layer { int root; char within[NAME_MAX + 16]; };
+struct layer {
+    int root;
+    char within[NAME_MAX + 16];
+};
 
 /* True with a root of -1 for a path that is none. */
 static bool find_layer(const char *path, struct layer *layer)

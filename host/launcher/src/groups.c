@@ -59,8 +59,9 @@ pid_t group_fork(struct plan *plan)
         if (group < 0) continue;
         pid_t child = -1;
         if (fstatfs(group, &about) == 0 && about.f_type == CGROUP2_SUPER_MAGIC) {
-            struct clone_args arguments = {
-                .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)group};
+            struct clone_args arguments = {.flags = CLONE_INTO_CGROUP,
+                                           .exit_signal = SIGCHLD,
+                                           .cgroup = (uint64_t)group};
             child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
             if (child == 0) s->words[0][0] = 0; /* taken */
         }

@@ -23,13 +23,18 @@
 enum { VALUE_MAX = 1 << 16, NAMES_MAX = 1 << 16, RENAMED_MAX = 4096, CHUNK = 1 << 20 };
 
 /* A folder that was renamed in a layer above, and what it was called beneath. */
-struct renamed { dev_t device; ino_t inode; char *from; bool there; };
+struct renamed {
+    dev_t device;
+    ino_t inode;
+    char *from;
+    bool there;
+};
 
-static const char *prefix;  /* of the names of an overlay's attributes */
-static bool redirects;      /* whether the kernel follows those of renamed folders */
-static bool keep;           /* something is beneath the lowest layer */
-static bool lowest;         /* the layer that is being taken */
-static bool linked;         /* its files may be shared */
+static const char *prefix; /* of the names of an overlay's attributes */
+static bool redirects;     /* whether the kernel follows those of renamed folders */
+static bool keep;          /* something is beneath the lowest layer */
+static bool lowest;        /* the layer that is being taken */
+static bool linked;        /* its files may be shared */
 static int out = -1, spare = -1;
 static pid_t parent;
 static struct renamed renamed[RENAMED_MAX];
@@ -272,7 +277,8 @@ static bool find_renames(int folder, const char *from)
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(entries));) {
         char redirect[PATH_MAX];
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0
+            || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
             continue;
         int child = open_folder(folder, e->d_name);
         if (child < 0 && errno == ENOTDIR) continue;
@@ -466,7 +472,9 @@ int merge(const struct step *s, int (*map)(const char *from, const char *to), bo
     bool ok = (out >= 0 && spare >= 0) || fail("cannot open %s", s->words[1]);
     ok = ok && take_all(s, map);
     ok = ok && (rmdir(s->words[2]) == 0 || fail("cannot remove %s", s->words[2]));
-    if (ok) printf("done files=%llu copied=%llu\n", files, copied);
-    else printf("error %s\n", why);
+    if (ok)
+        printf("done files=%llu copied=%llu\n", files, copied);
+    else
+        printf("error %s\n", why);
     return !ok;
 }

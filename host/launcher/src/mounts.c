@@ -39,8 +39,12 @@
 #define AT_RECURSIVE 0x8000
 #endif
 enum { ATTR_RDONLY = 0x1, ATTR_NOSUID = 0x2, ATTR_NODEV = 0x4, ATTR_NOEXEC = 0x8, ATTR_IDMAP = 0x00100000 };
-struct attributes { uint64_t set, clear, propagation, userns; };
-struct how { uint64_t flags, mode, resolve; };
+struct attributes {
+    uint64_t set, clear, propagation, userns;
+};
+struct how {
+    uint64_t flags, mode, resolve;
+};
 enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02, NO_SYMLINKS = 0x04, NO_XDEV = 0x01 };
 
 enum { COPY_MAX = 1 << 20 }; /* of a file */
@@ -48,7 +52,7 @@ enum { COPY_MAX = 1 << 20 }; /* of a file */
 static int root_fd = -1;
 static int empty_file = -1;
 static int empty_folder = -1;
-static int layers; /* beside the root, for overlays to lie on */
+static int layers;    /* beside the root, for overlays to lie on */
 static bool reserved; /* what the caller asked for is mounted; from now on only what is ours */
 
 static int set_attributes(int fd, struct attributes *attributes, bool recursive)
@@ -116,8 +120,8 @@ bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid)
     bool made = mkdirat(parent, name, mode) == 0;
     if (!made && errno != EEXIST) return close_after(parent, false);
     /* What an image has there already stays as it is. */
-    bool ok = !made
-              || (fchownat(parent, name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 && fchmodat(parent, name, mode, 0) == 0);
+    bool ok =
+        !made || (fchownat(parent, name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 && fchmodat(parent, name, mode, 0) == 0);
     return close_after(parent, ok);
 }
 
@@ -306,18 +310,21 @@ static bool mount_terminals(void)
 
 bool stage_devices(uid_t owner)
 {
-    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
+    static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                          "/dev/random", "/dev/urandom", "/dev/tty"};
     static const char *const links[][2] = {{"/proc/self/fd", "/dev/fd"},
                                            {"/proc/self/fd/0", "/dev/stdin"},
                                            {"/proc/self/fd/1", "/dev/stdout"},
                                            {"/proc/self/fd/2", "/dev/stderr"},
                                            {"pts/ptmx", "/dev/ptmx"}};
     char options[96];
-    snprintf(options, sizeof options, "mode=0755,size=64k,nr_inodes=1k,uid=%u,gid=%u", (unsigned)owner, (unsigned)owner);
+    snprintf(options, sizeof options, "mode=0755,size=64k,nr_inodes=1k,uid=%u,gid=%u", (unsigned)owner,
+             (unsigned)owner);
     bool ok = stage_tmpfs("/dev", options);
     for (size_t i = 0; ok && i < sizeof devices / sizeof *devices; i++) ok = bind_device(devices[i]);
     for (size_t i = 0; ok && i < sizeof links / sizeof *links; i++) ok = stage_link(links[i][0], links[i][1]);
-    snprintf(options, sizeof options, "mode=1777,size=64m,nr_inodes=16k,uid=%u,gid=%u", (unsigned)owner, (unsigned)owner);
+    snprintf(options, sizeof options, "mode=1777,size=64m,nr_inodes=16k,uid=%u,gid=%u", (unsigned)owner,
+             (unsigned)owner);
     return ok && mount_terminals() && stage_tmpfs("/dev/shm", options);
 }
 
@@ -390,7 +397,8 @@ static bool place_layer(const struct lower *lower, const char *place)
     struct mount_options as = {.read_only = true, .mapped = lower->userns >= 0};
     int tree = clone_tree(lower->folder, as, lower->userns);
     if (tree < 0) return false;
-    bool ok = mkdir(place, 0700) == 0 && syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    bool ok =
+        mkdir(place, 0700) == 0 && syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) == 0;
     return close_after(tree, ok);
 }
 
@@ -436,8 +444,7 @@ static bool mount_public(const char *folder, const char *path)
     if (point < 0) return is_out_of_reach();
     snprintf(options, sizeof options, "lowerdir=%s:" STAGE "/nothing,userxattr", folder);
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
-    bool ok = users_act_as_other(true)
-              && mount("isola", at, "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options) == 0;
+    bool ok = users_act_as_other(true) && mount("isola", at, "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options) == 0;
     int error = errno;
     users_act_as_other(false);
     errno = error;
@@ -455,7 +462,8 @@ static bool mount_public_beneath(const char *place, const char *point, const cha
     bool known = fstat(there, &s) == 0;
     bool file = known && S_ISREG(s.st_mode) && (s.st_mode & S_IROTH);
     bool ok = file ? stage_bind(there, inside, (struct mount_options){.read_only = true}, -1) || is_out_of_reach()
-              : known && S_ISDIR(s.st_mode) ? mount_public(point, inside) : true;
+              : known && S_ISDIR(s.st_mode) ? mount_public(point, inside)
+                                            : true;
     return close_after(there, ok);
 }
 
@@ -466,13 +474,15 @@ bool stage_public(int source, const char *path)
     size_t length = strlen(place);
     int tree = clone_tree(source, (struct mount_options){.read_only = true, .recursive = true}, -1);
     if (tree < 0) return false;
-    bool ok = mkdir(place, 0700) == 0 && syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) == 0
+    bool ok = mkdir(place, 0700) == 0
+              && syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) == 0
               && mount_public(place, path);
     FILE *mounts = close_after(tree, ok) ? fopen("/proc/self/mountinfo", "re") : NULL;
     if (!mounts) return false;
     /* A name with a blank is written another way; what is mounted there is not shown. */
     while (ok && fgets(line, sizeof line, mounts))
-        if (sscanf(line, "%*d %*d %*s %*s %4095s", point) == 1 && strncmp(point, place, length) == 0 && point[length] == '/')
+        if (sscanf(line, "%*d %*d %*s %*s %4095s", point) == 1 && strncmp(point, place, length) == 0
+            && point[length] == '/')
             ok = mount_public_beneath(place, point, path);
     fclose(mounts);
     return ok;

@@ -34,7 +34,9 @@ bool stage_bind(int source, const char *path, struct mount_options options, int 
 bool stage_public(int source, const char *path);
 bool stage_tmpfs(const char *path, const char *options);
 /* What lies beneath the upper folder of an overlay, and the user namespace its owners are seen through; -1 for none. */
-struct lower { int folder, userns; };
+struct lower {
+    int folder, userns;
+};
 /* The first of the lower ones is the topmost. */
 bool stage_overlay(const struct lower *lowers, int count, int upper, int work, const char *path, const char *options);
 /* What is mounted at a path, once more and read only, at another. */

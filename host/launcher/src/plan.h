@@ -13,7 +13,10 @@ struct step {
     int sources[SOURCES_MAX]; /* what a mount step takes, opened before anything is covered; -1 for none */
 };
 
-struct plan { struct step *steps; int count; };
+struct plan {
+    struct step *steps;
+    int count;
+};
 
 /* Reads a plan of `length` bytes, or with PLAN_MAX all there is; a sentence when it is no good, NULL when it is. */
 const char *plan_read(int fd, size_t length, struct plan *out);

@@ -33,7 +33,9 @@
 #define SYS_openat2 437
 #endif
 enum { NO_SYMLINKS = 0x04, RENAMES_FIRST = 2, ITS_FOLDER = 2, LAST_DRAFT = 6 };
-struct how { uint64_t flags, mode, resolve; };
+struct how {
+    uint64_t flags, mode, resolve;
+};
 
 static struct still still;
 static int own_mounts = -1, its_mounts = -1;
@@ -68,7 +70,8 @@ static bool is_workspace(int point, const struct step *s, struct statx *about)
 {
     struct stat now;
     struct statfs system;
-    if (statx(point, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_INO, about) != 0 || fstatfs(point, &system) != 0) return false;
+    if (statx(point, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_INO, about) != 0 || fstatfs(point, &system) != 0)
+        return false;
     bool same = fstatat(s->sources[0], name_of(s, 0), &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == about->stx_ino
                 && now.st_dev == makedev(about->stx_dev_major, about->stx_dev_minor);
     errno = ENOENT;
@@ -98,7 +101,9 @@ static bool is_same_process(pid_t pid, const char *start)
 
 static bool set_read_only(int point, bool on)
 {
-    struct { uint64_t set, clear, propagation, userns; } attributes = {on ? 1 : 0, on ? 0 : 1, 0, 0};
+    struct {
+        uint64_t set, clear, propagation, userns;
+    } attributes = {on ? 1 : 0, on ? 0 : 1, 0, 0};
     return syscall(SYS_mount_setattr, point, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0;
 }
 
@@ -231,8 +236,10 @@ int push(const struct step *s)
     uint64_t begin = now_ns();
     int end = push_still(s, pid, tree, counted);
     still_end(&still);
-    if (end == 0) printf("%s held=%llu\n", words[end], (unsigned long long)(now_ns() - begin));
-    else printf("%s %s\n", words[end], why);
+    if (end == 0)
+        printf("%s held=%llu\n", words[end], (unsigned long long)(now_ns() - begin));
+    else
+        printf("%s %s\n", words[end], why);
     return end != 0;
 }
 

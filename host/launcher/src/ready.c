@@ -28,7 +28,10 @@ unsigned long long start_time(pid_t pid)
 /* The next words of the sandbox and, told by the kernel, who says them, as the host numbers processes. */
 static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
 {
-    union { char bytes[CMSG_SPACE(sizeof(struct ucred))]; struct cmsghdr align; } control;
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } control;
     struct iovec piece = {text, room};
     struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t n = recvmsg(fd, &m, 0);

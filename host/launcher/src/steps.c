@@ -290,8 +290,10 @@ static void take_step(struct plan *plan, struct step *s)
         users_fd = has(s, "limited") ? users_make_limited(s->words[2], s->words[3])
                                      : users_make(s->words[1], s->words[2], s->words[3]);
     } else if (is(s, "self", 0)) {
-        if (s->count > 2) users_become_root_beside(s->words[1], s->words[2], has(s, "limited"));
-        else users_become_root(has(s, "limited"));
+        if (s->count > 2)
+            users_become_root_beside(s->words[1], s->words[2], has(s, "limited"));
+        else
+            users_become_root(has(s, "limited"));
     } else if (is(s, "enter", 0)) {
         take_enter();
     } else if (is(s, "listen", 2)) {

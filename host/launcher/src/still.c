@@ -102,7 +102,11 @@ static bool stop(struct still *s, pid_t pid, uint64_t until)
     return true;
 }
 
-struct family { struct still *s; uint64_t until; bool failed, grew; };
+struct family {
+    struct still *s;
+    uint64_t until;
+    bool failed, grew;
+};
 
 static bool stop_children(void *context, int tasks, const char *name)
 {
@@ -208,8 +212,10 @@ static bool watches(const struct look *l, int descriptors, const char *name)
 static bool look_at_descriptor(void *context, int folder, const char *name)
 {
     struct look *l = context;
-    if (is_in(l, folder, name)) snprintf(l->found, sizeof l->found, "has a file open");
-    else if (watches(l, folder, name)) snprintf(l->found, sizeof l->found, "watches files");
+    if (is_in(l, folder, name))
+        snprintf(l->found, sizeof l->found, "has a file open");
+    else if (watches(l, folder, name))
+        snprintf(l->found, sizeof l->found, "watches files");
     return l->found[0];
 }
 

@@ -14,7 +14,7 @@ struct still {
     int count;
     pid_t pids[STILL_MAX];
     uint64_t starts[STILL_MAX]; /* tells a process from a later one of the same pid; 0: it has ended */
-    bool ours[STILL_MAX]; /* stopped by us, and not by somebody before */
+    bool ours[STILL_MAX];       /* stopped by us, and not by somebody before */
 };
 
 /*

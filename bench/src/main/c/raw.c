@@ -27,156 +27,138 @@
 
 static uint64_t now(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void fail(const char *what)
 {
-	perror(what);
-	exit(1);
+    perror(what);
+    exit(1);
 }
 
 static void run_once(char *program)
 {
-	char *words[] = {program, NULL};
-	pid_t child = fork();
-	if (child == 0) {
-		execv(program, words);
-		_exit(127);
-	}
-	int status;
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		fail("fork");
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		fprintf(stderr, "%s did not succeed\n", program);
-		exit(1);
-	}
+    char *words[] = {program, NULL};
+    pid_t child = fork();
+    if (child == 0) {
+        execv(program, words);
+        _exit(127);
+    }
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child) fail("fork");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        fprintf(stderr, "%s did not succeed\n", program);
+        exit(1);
+    }
 }
 
 static int exec_loop(long n, long workers, char *program)
 {
-	size_t size = (size_t)n * sizeof(uint64_t);
-	uint64_t *taken = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (taken == MAP_FAILED)
-		fail("mmap");
-	memset(taken, 0, size);
-	uint64_t begin = now();
-	for (long w = 0; w < workers; w++) {
-		pid_t worker = fork();
-		if (worker < 0)
-			fail("fork");
-		if (worker == 0) {
-			for (long i = w; i < n; i += workers) {
-				uint64_t start = now();
-				run_once(program);
-				taken[i] = now() - start;
-			}
-			_exit(0);
-		}
-	}
-	int status, bad = 0;
-	while (wait(&status) > 0)
-		bad |= status;
-	uint64_t wall = now() - begin;
-	for (long i = 0; i < n; i++)
-		printf("%llu\n", (unsigned long long)taken[i]);
-	printf("wall %llu\n", (unsigned long long)wall);
-	return bad != 0;
+    size_t size = (size_t)n * sizeof(uint64_t);
+    uint64_t *taken = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (taken == MAP_FAILED) fail("mmap");
+    memset(taken, 0, size);
+    uint64_t begin = now();
+    for (long w = 0; w < workers; w++) {
+        pid_t worker = fork();
+        if (worker < 0) fail("fork");
+        if (worker == 0) {
+            for (long i = w; i < n; i += workers) {
+                uint64_t start = now();
+                run_once(program);
+                taken[i] = now() - start;
+            }
+            _exit(0);
+        }
+    }
+    int status, bad = 0;
+    while (wait(&status) > 0) bad |= status;
+    uint64_t wall = now() - begin;
+    for (long i = 0; i < n; i++) printf("%llu\n", (unsigned long long)taken[i]);
+    printf("wall %llu\n", (unsigned long long)wall);
+    return bad != 0;
 }
 
 static void print_one(uint64_t taken)
 {
-	printf("%llu\nwall %llu\n", (unsigned long long)taken, (unsigned long long)taken);
+    printf("%llu\nwall %llu\n", (unsigned long long)taken, (unsigned long long)taken);
 }
 
 static int copy(const char *from, const char *to)
 {
-	char *buffer = malloc(BUFFER);
-	if (!buffer)
-		fail("malloc");
-	uint64_t start = now();
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (in < 0 || out < 0)
-		fail("open");
-	ssize_t got;
-	while ((got = read(in, buffer, BUFFER)) > 0)
-		for (ssize_t done = 0; done < got;) {
-			ssize_t put = write(out, buffer + done, (size_t)(got - done));
-			if (put < 0)
-				fail("write");
-			done += put;
-		}
-	if (got < 0 || close(out) != 0)
-		fail("copy");
-	print_one(now() - start);
-	return 0;
+    char *buffer = malloc(BUFFER);
+    if (!buffer) fail("malloc");
+    uint64_t start = now();
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (in < 0 || out < 0) fail("open");
+    ssize_t got;
+    while ((got = read(in, buffer, BUFFER)) > 0)
+        for (ssize_t done = 0; done < got;) {
+            ssize_t put = write(out, buffer + done, (size_t)(got - done));
+            if (put < 0) fail("write");
+            done += put;
+        }
+    if (got < 0 || close(out) != 0) fail("copy");
+    print_one(now() - start);
+    return 0;
 }
 
 static int flood(char **words)
 {
-	char *buffer = malloc(BUFFER);
-	int ends[2];
-	if (!buffer || pipe2(ends, O_CLOEXEC) != 0)
-		fail("pipe");
-	uint64_t start = now();
-	pid_t child = fork();
-	if (child < 0)
-		fail("fork");
-	if (child == 0) {
-		dup2(ends[1], 1);
-		execvp(words[0], words);
-		_exit(127);
-	}
-	close(ends[1]);
-	while (read(ends[0], buffer, BUFFER) > 0)
-		;
-	int status;
-	if (waitpid(child, &status, 0) != child || status != 0)
-		fail(words[0]);
-	print_one(now() - start);
-	return 0;
+    char *buffer = malloc(BUFFER);
+    int ends[2];
+    if (!buffer || pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
+    uint64_t start = now();
+    pid_t child = fork();
+    if (child < 0) fail("fork");
+    if (child == 0) {
+        dup2(ends[1], 1);
+        execvp(words[0], words);
+        _exit(127);
+    }
+    close(ends[1]);
+    while (read(ends[0], buffer, BUFFER) > 0)
+        ;
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) fail(words[0]);
+    print_one(now() - start);
+    return 0;
 }
 
 static int without_cgroup2(char **words)
 {
-	char line[4096], point[4096], type[64];
-	FILE *mounts = fopen("/proc/self/mounts", "re");
-	if (!mounts || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-		fail("a mount namespace");
-	while (fgets(line, sizeof line, mounts))
-		if (sscanf(line, "%*s %4095s %63s", point, type) == 2 && strcmp(type, "cgroup2") == 0
-		    && umount2(point, MNT_DETACH) != 0)
-			fail(point);
-	fclose(mounts);
-	execvp(words[0], words);
-	fail(words[0]);
-	return 1;
+    char line[4096], point[4096], type[64];
+    FILE *mounts = fopen("/proc/self/mounts", "re");
+    if (!mounts || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        fail("a mount namespace");
+    while (fgets(line, sizeof line, mounts))
+        if (sscanf(line, "%*s %4095s %63s", point, type) == 2 && strcmp(type, "cgroup2") == 0
+            && umount2(point, MNT_DETACH) != 0)
+            fail(point);
+    fclose(mounts);
+    execvp(words[0], words);
+    fail(words[0]);
+    return 1;
 }
 
 static int in_a_container(const char *name)
 {
-	if (strcmp(name, "pause") == 0)
-		for (;;)
-			pause();
-	return 0;
+    if (strcmp(name, "pause") == 0)
+        for (;;) pause();
+    return 0;
 }
 
 int main(int count, char **words)
 {
-	const char *slash = strrchr(words[0], '/'), *name = slash ? slash + 1 : words[0];
-	if (strcmp(name, "true") == 0 || strcmp(name, "pause") == 0)
-		return in_a_container(name);
-	if (count >= 3 && strcmp(words[1], "without-cgroup2") == 0)
-		return without_cgroup2(words + 2);
-	if (count == 5 && strcmp(words[1], "exec") == 0)
-		return exec_loop(atol(words[2]), atol(words[3]), words[4]);
-	if (count == 4 && strcmp(words[1], "copy") == 0)
-		return copy(words[2], words[3]);
-	if (count >= 3 && strcmp(words[1], "flood") == 0)
-		return flood(words + 2);
-	fprintf(stderr, "usage: raw exec N WORKERS PROGRAM | copy FROM TO | flood PROGRAM ARG...\n");
-	return 2;
+    const char *slash = strrchr(words[0], '/'), *name = slash ? slash + 1 : words[0];
+    if (strcmp(name, "true") == 0 || strcmp(name, "pause") == 0) return in_a_container(name);
+    if (count >= 3 && strcmp(words[1], "without-cgroup2") == 0) return without_cgroup2(words + 2);
+    if (count == 5 && strcmp(words[1], "exec") == 0) return exec_loop(atol(words[2]), atol(words[3]), words[4]);
+    if (count == 4 && strcmp(words[1], "copy") == 0) return copy(words[2], words[3]);
+    if (count >= 3 && strcmp(words[1], "flood") == 0) return flood(words + 2);
+    fprintf(stderr, "usage: raw exec N WORKERS PROGRAM | copy FROM TO | flood PROGRAM ARG...\n");
+    return 2;
 }

@@ -195,9 +195,8 @@ static bool is_answered(const char *path, const void *bytes, size_t length)
 static void agent_channel(int count, char **arguments)
 {
     static const char *const usual[] = {"/.isola/agent.sock", "/.isola/socket", "/run/isola/agent", "/.isola/agent"};
-    static unsigned char hello[HEAD + 13 + 37 + 37] = {0, 0, 0, 13 + 37 + 37, 2, 0, 0, 0, 0,
-                                                       4, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1,
-                                                       5, 0, 0, 0, 32};
+    static unsigned char hello[HEAD + 13 + 37 + 37] = {
+        0, 0, 0, 13 + 37 + 37, 2, 0, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0, 0, 0, 32};
     static const unsigned char request[] = {0, 0, 0, 1, 16, 0, 0, 0, 1, 23 /* USAGE */};
     hello[HEAD + 13 + 37] = 6; /* PROOF, 32 zeroes */
     hello[HEAD + 13 + 37 + 4] = 32;
@@ -218,7 +217,10 @@ static void agent_channel(int count, char **arguments)
     failed(error, "the agent's socket");
 }
 
-const struct probe agent_probes[] = {{"agent-memory", 1, agent_memory}, {"agent-trace", 1, agent_trace},
-                                     {"agent-files", 1, agent_files},   {"agent-kill", 1, agent_kill},
+const struct probe agent_probes[] = {{"agent-memory", 1, agent_memory},
+                                     {"agent-trace", 1, agent_trace},
+                                     {"agent-files", 1, agent_files},
+                                     {"agent-kill", 1, agent_kill},
                                      {"agent-program", 1, agent_program},
-                                     {"agent-channel", 0, agent_channel}, {0}};
+                                     {"agent-channel", 0, agent_channel},
+                                     {0}};

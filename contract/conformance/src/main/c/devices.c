@@ -106,6 +106,5 @@ static void terminal(int count, char **arguments)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : REFUSED);
 }
 
-const struct probe device_probes[] = {
-    {"disk", 3, disk}, {"memory-node", 0, memory_node}, {"device", 1, device}, {"terminal", 0, terminal},
-    {"terminal-of", 2, terminal_of}, {0}};
+const struct probe device_probes[] = {{"disk", 3, disk},         {"memory-node", 0, memory_node}, {"device", 1, device},
+                                      {"terminal", 0, terminal}, {"terminal-of", 2, terminal_of}, {0}};

@@ -23,8 +23,18 @@ enum { CONTENT_MAX = 1 << 20, ENTRIES_MAX = 1000000 };
 static char content[CONTENT_MAX];
 
 /* Other names under which a root may be within reach. */
-static const char *const ways[] = {"", "/..", "/proc/self/root", "/proc/self/cwd/../../../../../../..", "/proc/1/root",
-                                   "/oldroot", "/.oldroot", "/newroot", "/host", "/run/host", "/rootfs", "/tmp/root"};
+static const char *const ways[] = {"",
+                                   "/..",
+                                   "/proc/self/root",
+                                   "/proc/self/cwd/../../../../../../..",
+                                   "/proc/1/root",
+                                   "/oldroot",
+                                   "/.oldroot",
+                                   "/newroot",
+                                   "/host",
+                                   "/run/host",
+                                   "/rootfs",
+                                   "/tmp/root"};
 
 /* read PATH ID */
 static void read_planted(int count, char **arguments)
@@ -144,5 +154,10 @@ static void find(int count, char **arguments)
     absent("no such name among %ld", seen);
 }
 
-const struct probe file_probes[] = {{"read", 2, read_planted}, {"digest", 2, compare},  {"write", 2, write_planted},
-                                    {"open", 1, open_any},     {"find", 2, find},       {"setuid-file", 1, setuid_file}, {0}};
+const struct probe file_probes[] = {{"read", 2, read_planted},
+                                    {"digest", 2, compare},
+                                    {"write", 2, write_planted},
+                                    {"open", 1, open_any},
+                                    {"find", 2, find},
+                                    {"setuid-file", 1, setuid_file},
+                                    {0}};

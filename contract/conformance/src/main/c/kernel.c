@@ -36,7 +36,8 @@ static void kexec(int count, char **arguments)
 {
     (void)count;
     (void)arguments;
-    gate("loading another kernel", syscall(SYS_kexec_load, 0UL, 1UL << 20, NULL, 0x7000UL), OPEN_ERRORS(EINVAL, EADDRNOTAVAIL));
+    gate("loading another kernel", syscall(SYS_kexec_load, 0UL, 1UL << 20, NULL, 0x7000UL),
+         OPEN_ERRORS(EINVAL, EADDRNOTAVAIL));
 }
 
 /* A map of one element, gone when the probe ends. */
@@ -196,8 +197,10 @@ static void other_calls(int count, char **arguments)
     long result = syscall(0x40000000L | SYS_unshare, 0x10000000L /* CLONE_NEWUSER */);
     if (result == 0) got("unshare by the x32 convention");
     int error = errno;
-    __asm__ volatile("int $0x80" : "=a"(result) : "a"(310L /* unshare */), "b"(0x10000000L) : "memory", "r8", "r9",
-                     "r10", "r11");
+    __asm__ volatile("int $0x80"
+                     : "=a"(result)
+                     : "a"(310L /* unshare */), "b"(0x10000000L)
+                     : "memory", "r8", "r9", "r10", "r11");
     if (result == 0) got("unshare by the 32-bit convention");
     failed(result == -ENOSYS ? error : (int)-result, "other conventions of calling the kernel");
 #else

@@ -232,9 +232,9 @@ static const struct probe own_probes[] = {{"echo", 1, echo}, {0}};
 
 int main(int count, char **words)
 {
-    static const struct probe *const tables[] = {own_probes,    file_probes,    process_probes, kernel_probes,
-                                                 namespace_probes, device_probes, network_probes, ipc_probes,
-                                                 agent_probes,  resource_probes, state_probes};
+    static const struct probe *const tables[] = {own_probes,       file_probes,     process_probes, kernel_probes,
+                                                 namespace_probes, device_probes,   network_probes, ipc_probes,
+                                                 agent_probes,     resource_probes, state_probes};
     if (count >= 3 && strcmp(words[1], "plant") == 0) return plant(count - 2, words + 2);
     if (count >= 3 && strcmp(words[1], "within") == 0) {
         become_root();

@@ -201,7 +201,8 @@ static void by_handle(int count, char **arguments)
         if (fd < 0) continue;
         ssize_t n = read(fd, content, sizeof content);
         close(fd);
-        if (n > 0 && holds(content, (size_t)n, mark_of(arguments[2]))) got("opened it by its handle from %s", folders[i]);
+        if (n > 0 && holds(content, (size_t)n, mark_of(arguments[2])))
+            got("opened it by its handle from %s", folders[i]);
     }
     failed(error, "open_by_handle_at");
 }
@@ -230,9 +231,9 @@ static void each_group(void (*each)(const char *folder, int *error), int *error)
 
 static void try_limits(const char *folder, int *error)
 {
-    static const char *const names[] = {"memory.max",         "memory.limit_in_bytes", "pids.max",      "cpu.max",
-                                        "cpu.cfs_quota_us",   "cgroup.procs",          "freezer.state", "cgroup.freeze",
-                                        "devices.allow",      "cgroup.subtree_control"};
+    static const char *const names[] = {"memory.max",       "memory.limit_in_bytes", "pids.max",      "cpu.max",
+                                        "cpu.cfs_quota_us", "cgroup.procs",          "freezer.state", "cgroup.freeze",
+                                        "devices.allow",    "cgroup.subtree_control"};
     try_group(folder, names, sizeof names / sizeof *names, error);
 }
 

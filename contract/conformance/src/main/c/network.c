@@ -82,8 +82,7 @@ static void udp(int count, char **arguments)
 static _Noreturn void talk_unix(const struct sockaddr_un *address, socklen_t size, const char *id, const char *what)
 {
     int fd = socket_or_end(AF_UNIX, SOCK_STREAM, 0, what);
-    if (connect(fd, (const struct sockaddr *)address, size) != 0)
-        failed(errno == ECONNREFUSED ? ENOENT : errno, what);
+    if (connect(fd, (const struct sockaddr *)address, size) != 0) failed(errno == ECONNREFUSED ? ENOENT : errno, what);
     greeted(fd, id, what);
 }
 
@@ -217,15 +216,7 @@ static void links(int count, char **arguments)
     failed(-answer.body.error, "netlink");
 }
 
-const struct probe network_probes[] = {{"tcp", 3, tcp},
-                                       {"udp", 3, udp},
-                                       {"unix", 2, unix_path},
-                                       {"abstract", 1, unix_abstract},
-                                       {"sockets", 1, daemons},
-                                       {"vsock", 2, vsock},
-                                       {"interfaces", 0, interfaces},
-                                       {"route", 1, route},
-                                       {"sniff", 1, sniff},
-                                       {"raw", 1, raw},
-                                       {"links", 0, links},
-                                       {0}};
+const struct probe network_probes[] = {
+    {"tcp", 3, tcp},         {"udp", 3, udp},     {"unix", 2, unix_path},        {"abstract", 1, unix_abstract},
+    {"sockets", 1, daemons}, {"vsock", 2, vsock}, {"interfaces", 0, interfaces}, {"route", 1, route},
+    {"sniff", 1, sniff},     {"raw", 1, raw},     {"links", 0, links},           {0}};

@@ -231,8 +231,10 @@ static void answer(int server)
 {
     int fd = accept4(server, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0) return;
-    if (server == channel) answer_as_agent(fd);
-    else send(fd, mark, strlen(mark), MSG_NOSIGNAL);
+    if (server == channel)
+        answer_as_agent(fd);
+    else
+        send(fd, mark, strlen(mark), MSG_NOSIGNAL);
     close(fd);
 }
 

@@ -143,7 +143,8 @@ static void trace(int count, char **arguments)
     if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0 || waitpid(pid, NULL, __WALL) < 0)
         refused(errno, "seized, but it did not stop");
     uintptr_t from = (uintptr_t)strtoull(arguments[1], NULL, 16);
-    for (size_t i = 0; i < 8; i++) seen.words[i] = ptrace(PTRACE_PEEKDATA, pid, (void *)(from + i * sizeof(long)), NULL);
+    for (size_t i = 0; i < 8; i++)
+        seen.words[i] = ptrace(PTRACE_PEEKDATA, pid, (void *)(from + i * sizeof(long)), NULL);
     ptrace(PTRACE_DETACH, pid, NULL, NULL);
     judge_memory(seen.bytes, arguments[2], "ptrace");
 }

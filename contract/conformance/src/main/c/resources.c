@@ -61,6 +61,6 @@ static void out_of_memory(int count, char **arguments)
     failed(errno, "oom_score_adj");
 }
 
-const struct probe resource_probes[] = {{"priority", 0, priority},       {"real-time", 0, real_time},
-                                        {"io-priority", 0, io_priority}, {"limits", 0, limits},
+const struct probe resource_probes[] = {{"priority", 0, priority},           {"real-time", 0, real_time},
+                                        {"io-priority", 0, io_priority},     {"limits", 0, limits},
                                         {"out-of-memory", 0, out_of_memory}, {0}};

@@ -100,14 +100,47 @@ static unsigned long long status_of(const char *field, int base)
     return strtoull(line + strlen(field) + 1, NULL, base);
 }
 
-static const char *const capability_names[] = {
-    "CHOWN",           "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER",         "FSETID",       "KILL",
-    "SETGID",          "SETUID",       "SETPCAP",         "LINUX_IMMUTABLE", "NET_BIND_SERVICE", "NET_BROADCAST",
-    "NET_ADMIN",       "NET_RAW",      "IPC_LOCK",        "IPC_OWNER",      "SYS_MODULE",   "SYS_RAWIO",
-    "SYS_CHROOT",      "SYS_PTRACE",   "SYS_PACCT",       "SYS_ADMIN",      "SYS_BOOT",     "SYS_NICE",
-    "SYS_RESOURCE",    "SYS_TIME",     "SYS_TTY_CONFIG",  "MKNOD",          "LEASE",        "AUDIT_WRITE",
-    "AUDIT_CONTROL",   "SETFCAP",      "MAC_OVERRIDE",    "MAC_ADMIN",      "SYSLOG",       "WAKE_ALARM",
-    "BLOCK_SUSPEND",   "AUDIT_READ",   "PERFMON",         "BPF",            "CHECKPOINT_RESTORE"};
+static const char *const capability_names[] = {"CHOWN",
+                                               "DAC_OVERRIDE",
+                                               "DAC_READ_SEARCH",
+                                               "FOWNER",
+                                               "FSETID",
+                                               "KILL",
+                                               "SETGID",
+                                               "SETUID",
+                                               "SETPCAP",
+                                               "LINUX_IMMUTABLE",
+                                               "NET_BIND_SERVICE",
+                                               "NET_BROADCAST",
+                                               "NET_ADMIN",
+                                               "NET_RAW",
+                                               "IPC_LOCK",
+                                               "IPC_OWNER",
+                                               "SYS_MODULE",
+                                               "SYS_RAWIO",
+                                               "SYS_CHROOT",
+                                               "SYS_PTRACE",
+                                               "SYS_PACCT",
+                                               "SYS_ADMIN",
+                                               "SYS_BOOT",
+                                               "SYS_NICE",
+                                               "SYS_RESOURCE",
+                                               "SYS_TIME",
+                                               "SYS_TTY_CONFIG",
+                                               "MKNOD",
+                                               "LEASE",
+                                               "AUDIT_WRITE",
+                                               "AUDIT_CONTROL",
+                                               "SETFCAP",
+                                               "MAC_OVERRIDE",
+                                               "MAC_ADMIN",
+                                               "SYSLOG",
+                                               "WAKE_ALARM",
+                                               "BLOCK_SUSPEND",
+                                               "AUDIT_READ",
+                                               "PERFMON",
+                                               "BPF",
+                                               "CHECKPOINT_RESTORE"};
 
 /* What container engines leave to root by default: files, users, low ports, and nothing of the machine. */
 static bool is_ordinary(int capability)
@@ -158,9 +191,9 @@ static bool root_is_the_hosts(void)
 static void setuid_program(int count, char **arguments)
 {
     (void)count;
-    static const char *const programs[] = {"/usr/bin/su",     "/usr/bin/sudo",  "/usr/bin/passwd", "/usr/bin/mount",
-                                           "/usr/bin/newgrp", "/usr/bin/chsh",  "/usr/bin/chfn",   "/usr/bin/pkexec",
-                                           "/usr/bin/umount", "/usr/bin/gpasswd", "/bin/su",       "/bin/mount"};
+    static const char *const programs[] = {"/usr/bin/su",     "/usr/bin/sudo",    "/usr/bin/passwd", "/usr/bin/mount",
+                                           "/usr/bin/newgrp", "/usr/bin/chsh",    "/usr/bin/chfn",   "/usr/bin/pkexec",
+                                           "/usr/bin/umount", "/usr/bin/gpasswd", "/bin/su",         "/bin/mount"};
     const char *found = NULL;
     for (size_t i = 0; i < sizeof programs / sizeof *programs && !found; i++) {
         struct stat s;
@@ -176,8 +209,7 @@ static void setuid_program(int count, char **arguments)
     got("%s gives the host's root", found);
 }
 
-const struct probe state_probes[] = {{"descriptors", 0, descriptors},   {"environment", 1, environment},
-                                     {"kernel", 1, kernel},             {"namespace", 3, namespace},
-                                     {"session", 3, session},           {"capabilities", 0, capabilities},
-                                     {"seccomp", 0, seccomp},           {"setuid", 1, setuid_program},
-                                     {0}};
+const struct probe state_probes[] = {
+    {"descriptors", 0, descriptors}, {"environment", 1, environment}, {"kernel", 1, kernel},
+    {"namespace", 3, namespace},     {"session", 3, session},         {"capabilities", 0, capabilities},
+    {"seccomp", 0, seccomp},         {"setuid", 1, setuid_program},   {0}};

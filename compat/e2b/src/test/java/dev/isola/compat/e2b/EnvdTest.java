@@ -409,7 +409,8 @@ class EnvdTest {
   @Test
   void theSamePathTwiceIsRefused() throws IOException {
     String part =
-        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"/workspace/x\"\r\n\r\n1\r\n";
+        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"/workspace/x\""
+            + "\r\n\r\n1\r\n";
     Map<String, String> headers = headers(sandbox);
     headers.put("Content-Type", "multipart/form-data; boundary=b");
     Client.Answer answer =

@@ -33,7 +33,11 @@ public record Requirements(
 
   @SafeVarargs
   public static Requirements capabilities(Class<? extends Capability>... capabilities) {
-    return new Requirements(Isolation.PROCESS, Set.copyOf(List.of(capabilities)), Set.of());
+    Set<Class<? extends Capability>> all = new HashSet<>();
+    for (Class<? extends Capability> one : capabilities) {
+      all.add(one);
+    }
+    return new Requirements(Isolation.PROCESS, all, Set.of());
   }
 
   /** Returns what meets both. */

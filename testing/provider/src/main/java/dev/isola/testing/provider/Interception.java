@@ -1,5 +1,6 @@
 package dev.isola.testing.provider;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -33,11 +34,16 @@ final class Interception {
             (proxy, method, arguments) ->
                 method.getName().equals(name)
                     ? replacement.call(arguments == null ? NONE : arguments)
-                    : invoke(target, method, arguments)));
+                    : invoke(proxy, target, method, arguments)));
   }
 
+  /** A default method of the contract that the target does not have itself calls the proxy. */
   private static @Nullable Object invoke(
-      Object target, Method method, Object @Nullable [] arguments) throws Throwable {
+      Object proxy, Object target, Method method, Object @Nullable [] arguments) throws Throwable {
+    Method own = target.getClass().getMethod(method.getName(), method.getParameterTypes());
+    if (own.isDefault()) {
+      return InvocationHandler.invokeDefault(proxy, own, arguments);
+    }
     try {
       return method.invoke(target, arguments);
     } catch (InvocationTargetException e) {
