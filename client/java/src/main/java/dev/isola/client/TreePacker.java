@@ -30,6 +30,7 @@ final class TreePacker extends FilterInputStream {
   }
 
   /** Opens the archive of a folder. */
+  @SuppressWarnings("StreamResourceLeak") // close() closes it
   static TreePacker pack(Path folder) throws IOException {
     Path root = folder.toRealPath();
     if (!Files.isDirectory(root)) {
