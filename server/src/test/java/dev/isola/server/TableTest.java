@@ -66,6 +66,7 @@ class TableTest {
         .replace("{port}", "8000")
         .replace("{rest}", "")
         .replace("{snapshot}", "nothere")
+        .replace("{volume}", "nothere")
         .replace("{name}", "nobody");
   }
 

@@ -303,10 +303,9 @@ public final class VolumeService {
             () ->
                 Fault.of(
                         ErrorCode.NOT_IMPLEMENTED,
-                        (provider.isEmpty() || provider.equals("auto")
-                                ? "no provider that may be used here"
-                                : "provider " + provider)
-                            + " can hold volumes now",
+                        provider.isEmpty() || provider.equals("auto")
+                            ? "no provider that may be used here can hold volumes now"
+                            : "provider " + provider + " cannot hold volumes now",
                         "isola providers tells which declare volumes and are healthy")
                     .with("capability", Capability.idOf(Volumes.class))
                     .exception());

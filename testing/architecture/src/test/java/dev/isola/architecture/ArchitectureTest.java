@@ -1,6 +1,7 @@
 package dev.isola.architecture;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.conditions.ArchConditions.dependOnClassesThat;
@@ -21,6 +22,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.net.UnixDomainSocketAddress;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,6 +103,20 @@ class ArchitectureTest {
                     resideInAPackage("dev.isola.server..").and(not(resideInAnyPackage(SHARED))))),
         folder("client"),
         folder("snapshot", "spi", "archive"),
+        noClasses()
+            .that(
+                not(
+                    resideInAnyPackage(
+                        "dev.isola.link..",
+                        "dev.isola.provider.docker.http..",
+                        "dev.isola.testing..")))
+            .should(dependOnClassesThat(equivalentTo(UnixDomainSocketAddress.class))),
+        noClasses()
+            .that(
+                not(resideInAnyPackage("dev.isola.codec.tar..", "dev.isola.conformance.check..")))
+            .should()
+            .haveNameMatching(
+                ".*\\.Tar(Block|Entry|Head|Header|Input|Output|Reader|Stream|Writer)?"),
         slices().assignedFrom(PACKAGES).should().beFreeOfCycles());
   }
 

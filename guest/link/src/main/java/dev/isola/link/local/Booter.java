@@ -145,7 +145,7 @@ public interface Booter extends AutoCloseable {
   /** Says that no more sandboxes begin with these files. */
   default void letGo(Frozen frozen) throws IOException {}
 
-  /** See {@link dev.isola.spi.Provider#volumes}. */
+  /** See {@link dev.isola.spi.provider.Provider#volumes}. */
   default Optional<Volumes> volumes() {
     return Optional.empty();
   }
