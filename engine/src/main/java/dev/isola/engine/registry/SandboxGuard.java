@@ -106,6 +106,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
       return null;
     }
 
+    @SuppressWarnings("ReferenceEquality") // each wrapper is equal to itself alone
     private Object ofObject(Object proxy, Method method, Object @Nullable [] arguments) {
       return switch (method.getName()) {
         case "equals" -> arguments != null && proxy == arguments[0];

@@ -112,8 +112,7 @@ class ArchitectureTest {
                         "dev.isola.testing..")))
             .should(dependOnClassesThat(equivalentTo(UnixDomainSocketAddress.class))),
         noClasses()
-            .that(
-                not(resideInAnyPackage("dev.isola.codec.tar..", "dev.isola.conformance.check..")))
+            .that(not(resideInAnyPackage("dev.isola.codec.tar..", "dev.isola.conformance.check..")))
             .should()
             .haveNameMatching(
                 ".*\\.Tar(Block|Entry|Head|Header|Input|Output|Reader|Stream|Writer)?"),

@@ -5,7 +5,8 @@ import java.util.List;
 /**
  * The named volumes of a provider: folders that outlive the sandboxes that mount them ({@link
  * dev.isola.spi.spec.Volume.Type#VOLUME}). This capability is the provider's, not a sandbox's:
- * {@link dev.isola.spi.provider.Provider#volumes()} returns it, and no sandbox has to be booted for it.
+ * {@link dev.isola.spi.provider.Provider#volumes()} returns it, and no sandbox has to be booted for
+ * it.
  *
  * <p>A name is one that {@link dev.isola.spi.spec.Volume#isName} accepts; any other is {@link
  * dev.isola.spi.error.InvalidRequest}.

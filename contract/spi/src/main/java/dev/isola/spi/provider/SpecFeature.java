@@ -17,6 +17,8 @@ public enum SpecFeature {
   GPUS("GPUs", spec -> spec.gpus() > 0);
 
   private final String words;
+
+  @SuppressWarnings("ImmutableEnumChecker") // the predicates above hold nothing
   private final Predicate<SandboxSpec> asked;
 
   SpecFeature(String words, Predicate<SandboxSpec> asked) {
