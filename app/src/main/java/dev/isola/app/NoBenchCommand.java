@@ -15,7 +15,9 @@ import picocli.CommandLine.Unmatched;
     description = "Not part of a release: run ./isola bench in a clone of the repository.")
 final class NoBenchCommand implements Action {
   /** Accepts the options of the real command, so that all of them end in the same line. */
-  @Unmatched private final List<String> words = new ArrayList<>();
+  @SuppressWarnings("UnusedVariable")
+  @Unmatched
+  private final List<String> words = new ArrayList<>();
 
   @Override
   public int run() {

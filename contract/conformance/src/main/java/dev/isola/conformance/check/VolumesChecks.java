@@ -48,7 +48,8 @@ public final class VolumesChecks {
     try {
       Expect.that(volumes.list().contains(name), "a created volume is listed");
       Expect.equal(1L, volumes.list().stream().filter(name::equals).count(), "how often");
-      Expect.equal("", within(s, name, "find data -mindepth 1; echo kept > data/file"), "its content");
+      Expect.equal(
+          "", within(s, name, "find data -mindepth 1; echo kept > data/file"), "its content");
       volumes.create(name);
       Expect.equal("kept\n", within(s, name, "cat data/file"), "the content of one that exists");
     } finally {
@@ -66,7 +67,8 @@ public final class VolumesChecks {
     volumes.destroy(name);
     Expect.that(!volumes.list().contains(name), "a destroyed volume is not listed");
     try {
-      Expect.equal("", within(s, name, "find data -mindepth 1"), "the content of one of the same name");
+      Expect.equal(
+          "", within(s, name, "find data -mindepth 1"), "the content of one of the same name");
     } finally {
       volumes.destroy(name);
     }
