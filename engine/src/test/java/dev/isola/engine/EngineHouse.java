@@ -1,5 +1,8 @@
 package dev.isola.engine;
 
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.Destroy;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
@@ -105,9 +108,23 @@ final class EngineHouse implements AutoCloseable {
     registry.close();
   }
 
+  /** Real processes would outlive the test. */
+  private void destroySandboxes() {
+    for (Provider provider : registry.providers().values()) {
+      try {
+        provider.inventory().forEach(one -> provider.destroy(one.id(), Destroy.FORCE));
+      } catch (SandboxException e) {
+        System.err.println("a fake that fails as its test says, or a leak: " + e.getMessage());
+      }
+    }
+  }
+
   @Override
   public void close() {
-    stop();
+    engine.close();
+    health.close();
+    destroySandboxes();
+    registry.close();
     ledger.close();
   }
 }

@@ -2,6 +2,9 @@ package dev.isola.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.Destroy;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.Settings;
@@ -223,7 +226,19 @@ public final class ServerHouse implements AutoCloseable {
     server.close();
     engine.close();
     health.close();
+    destroySandboxes();
     registry.close();
     ledger.close();
+  }
+
+  /** Real processes would outlive the test. */
+  private void destroySandboxes() {
+    for (Provider provider : registry.providers().values()) {
+      try {
+        provider.inventory().forEach(one -> provider.destroy(one.id(), Destroy.FORCE));
+      } catch (SandboxException e) {
+        System.err.println("a fake that fails as its test says, or a leak: " + e.getMessage());
+      }
+    }
   }
 }
