@@ -12,6 +12,7 @@ import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Standing;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.health.Rhythm;
 import dev.isola.engine.placing.Attempt;
@@ -339,7 +340,7 @@ class Seed001Test {
     FakeHouse house = FakeHouse.selfHosted("microvmctl", "e2b", "gvisor");
     house.get("microvmctl").failing(ErrorCode.SPAWN_FAILED, "no worker");
     house.get("e2b").ill("has no API key");
-    CreateRequest request = CreateRequest.of(SPEC, "local_microvm");
+    CreateRequest request = CreateRequest.of(SPEC, ProviderNames.plain("local_microvm"));
     assertThatThrownBy(() -> house.place(request)).isInstanceOf(SandboxException.class);
     assertThat(house.get("e2b").created).as("without a key").hasValue(0);
 

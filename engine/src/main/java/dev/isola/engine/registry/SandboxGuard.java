@@ -1,5 +1,6 @@
 package dev.isola.engine.registry;
 
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Renewing;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *     may; one that makes a sandbox may take its startup timeout twice besides
  */
 record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
-  private static final String CONTRACT = Sandbox.class.getPackageName();
+  private static final String CONTRACT = SandboxId.class.getPackageName();
 
   private static final Map<Class<?>, Duration> BOUNDS =
       Map.of(

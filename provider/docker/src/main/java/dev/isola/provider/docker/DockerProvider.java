@@ -104,8 +104,8 @@ final class DockerProvider implements Provider {
 
   @Override
   public Sandbox create(SandboxSpec spec) {
+    check.refuse(spec); // before the engine is asked anything
     info().refuseUnsupported(spec);
-    check.refuse(spec);
     return turns.take(spec.id(), () -> creation.create(spec));
   }
 

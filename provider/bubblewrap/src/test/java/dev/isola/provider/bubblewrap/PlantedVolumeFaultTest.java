@@ -1,0 +1,106 @@
+package dev.isola.provider.bubblewrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.conformance.CheckResult;
+import dev.isola.conformance.CheckResult.Outcome;
+import dev.isola.conformance.LeakWatch;
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.Runner;
+import dev.isola.conformance.kit.Kit;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Volumes;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.ProviderProfile;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The kit's positive control for volumes: a destroy that keeps the volume is noticed. */
+class PlantedVolumeFaultTest {
+  @TempDir Path data;
+
+  /** Makes bubblewrap, whose volumes are there after they were destroyed. */
+  private static final class KeepingVolumes implements ProviderFactory {
+    private final ProviderFactory bubblewrap = new BubblewrapProviderFactory();
+
+    @Override
+    public String name() {
+      return bubblewrap.name();
+    }
+
+    @Override
+    public ProviderProfile profile() {
+      return bubblewrap.profile();
+    }
+
+    @Override
+    public Provider create(ProviderConfig config, ProviderContext context) {
+      Provider real = bubblewrap.create(config, context);
+      return (Provider)
+          Proxy.newProxyInstance(
+              Provider.class.getClassLoader(),
+              new Class<?>[] {Provider.class},
+              (proxy, method, arguments) -> {
+                if (method.getName().equals("volumes")) {
+                  return real.volumes().map(KeptVolumes::new);
+                }
+                try {
+                  return method.invoke(real, arguments);
+                } catch (InvocationTargetException e) {
+                  throw e.getTargetException();
+                }
+              });
+    }
+  }
+
+  private record KeptVolumes(Volumes real) implements Volumes {
+    @Override
+    public void create(String name) {
+      real.create(name);
+    }
+
+    @Override
+    public List<String> list() {
+      return real.list();
+    }
+
+    @Override
+    public void destroy(String name) {
+      // the fault
+    }
+  }
+
+  private Optional<CheckResult> firstFailure(ProviderFactory factory, Path folder) {
+    ProviderUnderTest underTest =
+        new ProviderUnderTest(
+            factory,
+            new ProviderConfig(Map.of()),
+            new InstanceId(SandboxId.random(new SecureRandom()).value()),
+            folder);
+    try (Runner runner = new Runner(underTest, LeakWatch.NONE)) {
+      List<CheckResult> results = Kit.checks("Volumes").stream().map(runner::run).toList();
+      Assumptions.assumeTrue(
+          results.stream().anyMatch(one -> one.outcome() != Outcome.NOT_RUN),
+          () -> "NOT RUN: " + results.getFirst().reason());
+      return results.stream().filter(one -> one.outcome() == Outcome.FAILED).findFirst();
+    }
+  }
+
+  @Test
+  void aVolumeThatIsNotDestroyedIsNoticed() {
+    assertThat(firstFailure(new BubblewrapProviderFactory(), data.resolve("real"))).isEmpty();
+    assertThat(firstFailure(new KeepingVolumes(), data.resolve("faulty"))).isPresent();
+  }
+}
