@@ -101,7 +101,7 @@ test('a volume is reached again after the server has let go of it', async () => 
   const api = `${process.env.E2B_API_URL}/api/v1/sandboxes`
   const headers = { Authorization: `Bearer ${process.env.E2B_API_KEY}` }
   const all = (await (await fetch(api, { headers })).json()).sandboxes
-  const ours = all.filter((one) => one.tags?.['isola.e2b.volume'] === volume.volumeId)
+  const ours = all.filter((one) => one.tags?.['isola.volume'] === volume.volumeId)
   assert.equal(ours.length, 1)
   const ended = await fetch(`${api}/${ours[0].id}`, { method: 'DELETE', headers })
   assert.ok(ended.ok, `${ended.status}`)

@@ -87,7 +87,9 @@ final class ProviderEngine implements AutoCloseable {
                     new Machine(16_000, 4, folder),
                     Optional.empty(),
                     Map.of(),
-                    List.of(new Sources.FlagValue("--set", "providers.docker.host", docker)),
+                    names.contains("docker")
+                        ? List.of(new Sources.FlagValue("--set", "providers.docker.host", docker))
+                        : List.of(),
                     names))
             .orThrow();
     Ledger ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));

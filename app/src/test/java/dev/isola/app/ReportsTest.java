@@ -196,16 +196,17 @@ class ReportsTest {
         .isEqualTo(
             """
             NAME        STATUS     ISOLATION  STARTUP  ENFORCES    CAPABILITIES
-            subprocess  healthy    container  ~1 ms    cpu,memory  attaching,terminals
             bubblewrap  unhealthy  container  ~1 ms    cpu,memory  attaching,terminals
+            subprocess  healthy    container  ~1 ms    cpu,memory  attaching,terminals
             """);
   }
 
   @Test
   void providersAreToldInFullInJson() {
     assertThat(isola().call("providers", "--json").out())
-        .startsWith(
-            "{\"providers\":[{\"name\":\"subprocess\",\"healthy\":true,\"detail\":\"always\","
+        .startsWith("{\"providers\":[{\"name\":\"bubblewrap\"")
+        .contains(
+            "{\"name\":\"subprocess\",\"healthy\":true,\"detail\":\"always\","
                 + "\"summary\":\"for tests\",\"apiVersion\":\"v2\",\"isolation\":\"container\","
                 + "\"capabilities\":[\"attaching\",\"terminals\"],"
                 + "\"forks\":[],"

@@ -145,7 +145,10 @@ class SnapshotAcrossProvidersTest {
                     new Machine(16_000, 4, folder),
                     Optional.empty(),
                     Map.of(),
-                    List.of(new Sources.FlagValue("--set", "providers.docker.host", host())),
+                    List.of(from, to).contains("docker")
+                        ? List.of(
+                            new Sources.FlagValue("--set", "providers.docker.host", host()))
+                        : List.of(),
                     List.of(from, to)))
             .orThrow();
     try (Ledger ledger = Ledgers.open(LedgerConfig.in(folder.resolve("ledger")));

@@ -132,7 +132,7 @@ class BenchTest {
     assertThat(called.out())
         .contains(
             "NOT RUN: docker: ",
-            "NOT RUN: docker-api: nobody answers on /nowhere/docker.sock",
+            "NOT RUN: docker-api: the engine at unix:///nowhere/docker.sock cannot be reached",
             "NOT RUN: fake: failed in create: ")
         .doesNotContain("MEDIAN");
     assertThat(fake.alive).isEmpty();

@@ -6,6 +6,7 @@ import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.server.route.Route.Answer;
 import dev.isola.server.route.Shape;
 import dev.isola.spi.SandboxId;
@@ -42,7 +43,7 @@ record EventRoutes(Serving serving) {
   }
 
   private void follow(Exchange exchange) throws IOException {
-    Optional<SandboxId> sandbox = exchange.query("sandbox").map(SandboxId::new);
+    Optional<SandboxId> sandbox = exchange.query("sandbox").map(SandboxIds::of);
     EventLog events = serving.engine().events();
     long number =
         exchange

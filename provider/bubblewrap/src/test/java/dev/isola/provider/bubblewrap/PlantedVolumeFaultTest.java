@@ -16,8 +16,10 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
@@ -99,8 +101,8 @@ class PlantedVolumeFaultTest {
   }
 
   @Test
-  void aVolumeThatIsNotDestroyedIsNoticed() {
-    assertThat(firstFailure(new BubblewrapProviderFactory(), data.resolve("real"))).isEmpty();
-    assertThat(firstFailure(new KeepingVolumes(), data.resolve("faulty"))).isPresent();
+  void aVolumeThatIsNotDestroyedIsNoticed() throws IOException {
+    assertThat(firstFailure(new BubblewrapProviderFactory(), Files.createDirectory(data.resolve("real")))).isEmpty();
+    assertThat(firstFailure(new KeepingVolumes(), Files.createDirectory(data.resolve("faulty")))).isPresent();
   }
 }
