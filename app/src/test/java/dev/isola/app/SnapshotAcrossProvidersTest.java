@@ -146,8 +146,7 @@ class SnapshotAcrossProvidersTest {
                     Optional.empty(),
                     Map.of(),
                     List.of(from, to).contains("docker")
-                        ? List.of(
-                            new Sources.FlagValue("--set", "providers.docker.host", host()))
+                        ? List.of(new Sources.FlagValue("--set", "providers.docker.host", host()))
                         : List.of(),
                     List.of(from, to)))
             .orThrow();

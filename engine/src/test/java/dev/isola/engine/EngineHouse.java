@@ -1,8 +1,5 @@
 package dev.isola.engine;
 
-import dev.isola.spi.provider.Provider;
-import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.Destroy;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.Machine;
@@ -10,7 +7,10 @@ import dev.isola.engine.config.Sources;
 import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.Registry;
+import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.store.Ledger;

@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.server.context.Serving;
 import java.io.IOException;
@@ -356,6 +357,7 @@ class ApiTest {
   void isReadyWhenTheEngineIs() throws IOException {
     Client nobody = house.client("");
     assertThat(nobody.get("/healthz").status()).isEqualTo(200);
+    await().until(() -> house.engine.readiness().isReady());
     assertThat(nobody.get("/readyz").status()).isEqualTo(200);
     house.serving.end();
     try {

@@ -102,6 +102,7 @@ class LimitsTest {
   void requestsAtOnceAreLimitedForAllTogether() throws IOException {
     try (ServerHouse house = house(new Limits(0, 1, 0, 1, 0))) {
       Client client = house.client();
+      await().until(() -> house.engine.readiness().isReady());
       try (Client.Open stream = client.open("GET", "/api/v1/events", Map.of(), new byte[0])) {
         assertThat(stream.status()).isEqualTo(200);
         isRefused(house.client(house.read).get(FREE));

@@ -2,9 +2,6 @@ package dev.isola.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.spi.provider.Provider;
-import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.Destroy;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.Settings;
@@ -26,7 +23,10 @@ import dev.isola.server.context.Images;
 import dev.isola.server.context.Serving;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Routes;
+import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.store.Ledger;

@@ -102,7 +102,11 @@ class PlantedVolumeFaultTest {
 
   @Test
   void aVolumeThatIsNotDestroyedIsNoticed() throws IOException {
-    assertThat(firstFailure(new BubblewrapProviderFactory(), Files.createDirectory(data.resolve("real")))).isEmpty();
-    assertThat(firstFailure(new KeepingVolumes(), Files.createDirectory(data.resolve("faulty")))).isPresent();
+    assertThat(
+            firstFailure(
+                new BubblewrapProviderFactory(), Files.createDirectory(data.resolve("real"))))
+        .isEmpty();
+    assertThat(firstFailure(new KeepingVolumes(), Files.createDirectory(data.resolve("faulty"))))
+        .isPresent();
   }
 }
