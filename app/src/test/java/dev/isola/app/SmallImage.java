@@ -7,6 +7,7 @@ import dev.isola.host.image.ImageStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -88,6 +89,8 @@ final class SmallImage {
     for (String program : PROGRAMS) {
       Files.createSymbolicLink(root.resolve("bin").resolve(program), Path.of("busybox"));
     }
+    Path bash = Files.writeString(root.resolve("bin/bash"), "#!/bin/sh\nexec /bin/sh \"$@\"\n");
+    Files.setPosixFilePermissions(bash, PosixFilePermissions.fromString("rwxr-xr-x"));
     Files.writeString(root.resolve("etc/version"), version);
     Files.writeString(root.resolve("etc/removed"), "by the image\n");
     Files.writeString(root.resolve("etc/changed"), "by the image\n");
