@@ -28,6 +28,7 @@ import dev.isola.store.SandboxFilter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -43,6 +44,10 @@ import org.junit.jupiter.api.Assumptions;
  */
 final class ProviderEngine implements AutoCloseable {
   private static final InstantSource CLOCK = InstantSource.system();
+
+  /** Two runs of these tests on one machine do not end each other's sandboxes. */
+  private static final InstanceId INSTANCE =
+      new InstanceId(SandboxId.random(new SecureRandom()).value());
 
   private static final Log QUIET =
       new Log() {
@@ -90,8 +95,7 @@ final class ProviderEngine implements AutoCloseable {
         Registry.open(
             factories,
             config.providers(),
-            name ->
-                new ProviderContext(new InstanceId("written"), folder.resolve(name), folder, CLOCK),
+            name -> new ProviderContext(INSTANCE, folder.resolve(name), folder, CLOCK),
             CLOCK,
             QUIET);
     for (String name : names) {

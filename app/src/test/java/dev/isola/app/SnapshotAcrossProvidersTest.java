@@ -33,6 +33,7 @@ import dev.isola.testing.engine.OwnEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -73,6 +74,10 @@ class SnapshotAcrossProvidersTest {
   private static final int SPARSE_BYTES = 16 << 20;
 
   private static final InstantSource CLOCK = InstantSource.system();
+
+  /** Two runs of these tests on one machine do not end each other's sandboxes. */
+  private static final InstanceId INSTANCE =
+      new InstanceId(SandboxId.random(new SecureRandom()).value());
 
   private static final Log QUIET =
       new Log() {
@@ -148,7 +153,7 @@ class SnapshotAcrossProvidersTest {
             Registry.open(
                 factories,
                 config.providers(),
-                name -> new ProviderContext(new InstanceId("across"), folder.resolve(name), CLOCK),
+                name -> new ProviderContext(INSTANCE, folder.resolve(name), CLOCK),
                 CLOCK,
                 QUIET)) {
       for (String name : List.of(from, to)) {
