@@ -145,12 +145,14 @@ public final class Hibernation {
   }
 
   /**
-   * Removes what a provider still has of a sandbox that is kept as a snapshot. Whoever brings the
-   * sandbox back meanwhile is first or waits: what it made anew is not taken for what was left.
+   * Removes what a provider still has of a sandbox that is kept as a snapshot. While a request
+   * brings the sandbox back nothing is removed: what it makes anew is not what was left.
    */
   public void discard(SandboxId id) {
     ReentrantLock turn = turn(id);
-    turn.lock();
+    if (!turn.tryLock()) {
+      return; // the next reconciliation looks again
+    }
     try {
       SandboxEntry entry = book.need(id);
       if (entry.state() == SandboxState.STOPPED && Rest.keptAs(entry).isPresent()) {

@@ -65,8 +65,8 @@ public final class Resting {
       log.warning("sandbox " + entry.id() + " cannot be suspended and ends: " + e.getMessage());
       return false;
     } catch (RuntimeException e) {
-      log.warning("sandbox " + entry.id() + " cannot be suspended and goes on: " + e.getMessage());
       book.write(entry, Rest.failed(Rest.of(entry, expired), clock.instant(), Hibernation.RETRY));
+      log.warning("sandbox " + entry.id() + " cannot be suspended and goes on: " + e.getMessage());
       return true;
     }
   }
@@ -89,7 +89,7 @@ public final class Resting {
         book.write(entry, Rest.of(book.moved(entry, state, why(entry, expired)), expired));
     stored.ifPresent(
         suspended -> pause(suspended, expired, sandbox, () -> pausing.get().pause(kind)));
-    return true; // when somebody was first, it is not idle any more
+    return true; // when another change was first, it is not idle any more
   }
 
   private void pause(SandboxEntry suspended, boolean expired, Sandbox sandbox, Runnable pause) {
@@ -99,8 +99,8 @@ public final class Resting {
       }
       guard(suspended).run("pause", pause);
     } catch (RuntimeException e) {
-      log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
       hibernation.goOn(suspended);
+      log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
     }
   }
 
