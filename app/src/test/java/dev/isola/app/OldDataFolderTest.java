@@ -52,6 +52,9 @@ class OldDataFolderTest {
         Objects.equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"), 0),
         "NOT RUN: the volume is a file system of its own, which only root mounts");
     Assumptions.assumeTrue(
+        System.getProperty("os.arch").equals("amd64"),
+        "NOT RUN: the snapshots were taken on x86_64");
+    Assumptions.assumeTrue(
         Files.exists(Path.of("/usr/bin/bwrap")), "NOT RUN: bubblewrap is not installed");
     Path data = Files.createDirectory(folder.resolve("data"));
     Path archive = folder.resolve("old-data.tgz");

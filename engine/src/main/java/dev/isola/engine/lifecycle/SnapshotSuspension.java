@@ -109,8 +109,8 @@ public final class SnapshotSuspension {
       registry.get(suspended.provider()).destroy(id, Destroy.FORCE);
       living.drop(id);
     } catch (RuntimeException e) {
-      log.warning("sandbox " + id + " is not kept and goes on: " + e.getMessage());
       keepRunning(suspended);
+      log.warning("sandbox " + id + " is not kept and goes on: " + e.getMessage());
     }
   }
 
@@ -149,12 +149,14 @@ public final class SnapshotSuspension {
   }
 
   /**
-   * Removes what a provider still has of a sandbox that is in a snapshot. A concurrent resume is
-   * first or waits, so that the restored sandbox is not taken for remains.
+   * Removes what a provider still has of a sandbox that is in a snapshot. Removes nothing while a
+   * request resumes the sandbox: the restored sandbox is not what was left.
    */
   public void discard(SandboxId id) {
     ReentrantLock lock = lock(id);
-    lock.lock();
+    if (!lock.tryLock()) {
+      return; // the next reconciliation looks again
+    }
     try {
       SandboxEntry entry = book.need(id);
       if (entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()) {

@@ -59,13 +59,13 @@ public final class Suspender {
       log.warning("sandbox " + step.id() + " cannot be suspended and ends: " + e.getMessage());
       return false;
     } catch (RuntimeException e) {
-      log.warning("sandbox " + step.id() + " cannot be suspended and goes on: " + e.getMessage());
       book.write(
           step.entry(),
           SuspensionState.failed(
               SuspensionState.suspended(step.entry(), step.reason()),
               clock.instant(),
               SnapshotSuspension.RETRY));
+      log.warning("sandbox " + step.id() + " cannot be suspended and goes on: " + e.getMessage());
       return true;
     }
   }
@@ -85,8 +85,8 @@ public final class Suspender {
       }
       sandbox.as(Pausing.class).orElseThrow().pause(kind);
     } catch (RuntimeException e) {
-      log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
       snapshots.keepRunning(suspended);
+      log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
     }
   }
 
