@@ -1,0 +1,222 @@
+package dev.isola.codec.json;
+
+import static java.nio.charset.StandardCharsets.UTF_16;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.StringReader;
+import java.math.BigInteger;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JsonTest {
+  @Test
+  void writesEveryKindOfValue() {
+    assertThat(
+            Json.text(
+                Arrays.asList(
+                    1, -2L, 0.5, true, "a", null, Optional.empty(), Optional.of(3), Map.of())))
+        .isEqualTo("[1,-2,0.5,true,\"a\",null,null,3,{}]");
+    assertThat(Json.text(Json.object("b", List.of(), "a", Map.of("c", false))))
+        .isEqualTo("{\"b\":[],\"a\":{\"c\":false}}");
+    assertThat(Json.text(Long.MAX_VALUE)).isEqualTo("9223372036854775807");
+    assertThat(Json.text(BigInteger.TWO.pow(70))).isEqualTo("1180591620717411303424");
+    assertThat(Json.text(List.of(Thread.State.NEW, Instant.EPOCH, Path.of("/a"))))
+        .isEqualTo("[\"NEW\",\"1970-01-01T00:00:00Z\",\"/a\"]");
+  }
+
+  @Test
+  void canonicalTextDoesNotDependOnTheOrderOfMembers() {
+    assertThat(Json.canonical(Json.object("b", Json.object("d", 1, "c", 2), "a", 0)))
+        .isEqualTo("{\"a\":0,\"b\":{\"c\":2,\"d\":1}}");
+  }
+
+  @Test
+  void escapesWhatATextMustNotHold() {
+    assertThat(Json.text("\"\\/\b\f\n\r\t\u0000\u001bé€😀"))
+        .isEqualTo("\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001Bé€😀\"");
+    assertThat(Json.text(Map.of("\"", "\""))).isEqualTo("{\"\\\"\":\"\\\"\"}");
+  }
+
+  @Test
+  void halfOfASurrogatePairBecomesAQuestionMark() {
+    assertThat(Json.text("\ud83d x \ude00")).isEqualTo("\"? x ?\"");
+    assertThat(Json.text(Map.of("\ud83d", 1))).isEqualTo("{\"?\":1}");
+  }
+
+  @Test
+  void refusesWhatJsonDoesNotHave() {
+    assertThatThrownBy(() -> Json.text(List.of(new StringBuilder())))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("StringBuilder");
+    assertThatThrownBy(() -> Json.text(Double.NaN)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void streamedTextsAreWrittenAsTheyAreReadAndTheStreamStaysOpen() throws IOException {
+    ByteArrayOutputStream out =
+        new ByteArrayOutputStream() {
+          @Override
+          public void close() {
+            throw new AssertionError("closed");
+          }
+        };
+    Json.write(
+        List.of(
+            new Json.StreamedText.Characters(new StringReader("\"é\0")),
+            new Json.StreamedText.Base64(new ByteArrayInputStream(new byte[] {0, 1, 2, 3}), 4)),
+        out);
+    assertThat(out.toString(UTF_8)).isEqualTo("[\"\\\"é\\u0000\",\"AAECAw==\"]");
+  }
+
+  @Test
+  void aStreamThatFailsFailsAsItself() {
+    OutputStream full =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("full");
+          }
+        };
+    assertThatThrownBy(() -> Json.write(Map.of("a", 1), full))
+        .isInstanceOf(IOException.class)
+        .hasMessage("full");
+  }
+
+  @Test
+  void readsEveryKindOfValue() {
+    Map<String, Object> read =
+        Json.parseObject(
+            " {\"s\":\"a\\n\\u00e9\\\\\\/ ü\",\"n\":[-1.5e2,0, 7,3000000000,"
+                + "99999999999999999999],\"t\":true,\"f\":false,\"nil\":null,\"o\":{},\"a\":[]}\n");
+    assertThat(read)
+        .containsEntry("s", "a\né\\/ ü")
+        .containsEntry(
+            "n",
+            List.of(-150.0, 0, 7, 3_000_000_000L, new BigInteger("99999999999999999999")))
+        .containsEntry("t", true)
+        .containsEntry("f", false)
+        .containsEntry("nil", null)
+        .containsEntry("o", Map.of())
+        .containsEntry("a", List.of());
+    assertThat(read.keySet()).containsExactly("s", "n", "t", "f", "nil", "o", "a");
+    assertThat(Json.parse("null")).isNull();
+    assertThat(Json.parse("\"x\"".getBytes(UTF_8))).isEqualTo("x");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        " ",
+        "{",
+        "[",
+        "[1",
+        "[1,",
+        "[1,]",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{\"a\":1,\"a\":2}",
+        "{\"a\":null,\"a\":2}",
+        "\"",
+        "\"\\x\"",
+        "\"\\u12\"",
+        "\"\\u12g4\"",
+        "\"\n\"",
+        "tru",
+        "nul",
+        "+1",
+        "01",
+        "1e",
+        "1e999",
+        "--1",
+        "1 2",
+        "{} x",
+        "NaN",
+        "'a'",
+        "// c\n1"
+      })
+  void refusesWhatIsNotJson(String text) {
+    assertThatThrownBy(() -> Json.parse(text)).isInstanceOf(MalformedJson.class);
+  }
+
+  @Test
+  void refusesWhatIsNestedTooDeep() {
+    assertThat(Json.parse("[".repeat(32) + "]".repeat(32))).isInstanceOf(List.class);
+    assertThatThrownBy(() -> Json.parse("[".repeat(33) + "]".repeat(33)))
+        .isInstanceOf(MalformedJson.class);
+    assertThatThrownBy(() -> Json.parse("{\"a\":".repeat(100_000)))
+        .isInstanceOf(MalformedJson.class);
+  }
+
+  @Test
+  void refusesWhatIsNotUtf8OrHasAnEndlessNumber() {
+    assertThatThrownBy(() -> Json.parse(new byte[] {'"', (byte) 0xff, '"'}))
+        .isInstanceOf(MalformedJson.class)
+        .hasMessageContaining("UTF-8");
+    assertThatThrownBy(() -> Json.parse("\"a\"".getBytes(UTF_16)))
+        .isInstanceOf(MalformedJson.class);
+    assertThatThrownBy(() -> Json.parse("9".repeat(1001))).isInstanceOf(MalformedJson.class);
+  }
+
+  @Test
+  void tellsWhereReadingStopped() {
+    assertThatThrownBy(() -> Json.parse("{\n \"a\": x}"))
+        .isInstanceOfSatisfying(
+            MalformedJson.class,
+            e -> assertThat(e.place()).startsWith(": line 2, column "));
+    assertThatThrownBy(() -> Json.parseObject("[]"))
+        .isInstanceOfSatisfying(MalformedJson.class, e -> assertThat(e.place()).isEmpty());
+  }
+
+  @Test
+  void aForeignDocumentIsEmptyWhereItIsNotWhatItShouldBe() throws IOException {
+    JsonValue value =
+        JsonValue.parse(
+            ("{\"a\":{\"b\":\"x\",\"n\":7,\"s\":\"8\",\"f\":true,\"nil\":null},\"l\":[1,{}],"
+                    + "\"big\":[18446744073709551615,1e30,1.5]}")
+                .getBytes(UTF_8));
+    assertThat(value.text("a", "b")).isEqualTo("x");
+    assertThat(value.text("a", "n")).isEqualTo("7");
+    assertThat(value.text("a")).isEmpty();
+    assertThat(value.text("a", "nil")).isEmpty();
+    assertThat(value.maybeText("a", "b")).contains("x");
+    assertThat(value.maybeText("a", "none")).isEmpty();
+    assertThat(value.has("a")).isTrue();
+    assertThat(value.has("b")).isFalse();
+    assertThat(value.at("a", "b").isText()).isTrue();
+    assertThat(value.at("a", "n").isText()).isFalse();
+    assertThat(value.text("a", "b", "c")).isEmpty();
+    assertThat(value.number("a", "n")).isEqualTo(7);
+    assertThat(value.number("a", "s")).isEqualTo(8);
+    assertThat(value.number("a", "b")).isZero();
+    assertThat(value.at("big").items()).extracting(one -> one.number()).containsExactly(0L, 0L, 1L);
+    assertThat(value.at("l")).hasToString("[1,{}]");
+    assertThat(value.flag("a", "f")).isTrue();
+    assertThat(value.flag("a", "b")).isFalse();
+    assertThat(value.at("l").items()).hasSize(2);
+    assertThat(value.at("a").items()).isEmpty();
+    assertThat(value.at("a").members().keySet()).containsExactly("b", "n", "s", "f", "nil");
+    assertThat(value.at("l").members()).isEmpty();
+    assertThat(value.at("a").isObject()).isTrue();
+    assertThat(JsonValue.parse(new byte[0]).isObject()).isFalse();
+    assertThat(value.at("l").isList()).isTrue();
+    assertThatThrownBy(() -> JsonValue.parse("<html>".getBytes(UTF_8)))
+        .isInstanceOf(IOException.class)
+        .hasMessage("it is not JSON");
+  }
+}
