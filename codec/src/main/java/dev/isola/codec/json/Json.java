@@ -27,31 +27,46 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
-import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.core.exc.JacksonIOException;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * JSON as maps, lists, texts, numbers, flags and nulls. Jackson's streaming core does it alone:
- * binding to classes would double the time that a short program takes to start.
+ * JSON as maps, lists, strings, numbers, booleans and nulls. It needs only Jackson's streaming
+ * core: binding to classes would double the time that a short program takes to start.
  *
- * <p>Reading is strict: UTF-8, one value, each name of an object once, at most {@value #DEEPEST}
- * levels, numbers that are finite.
+ * <p>The parser is strict and bounded: UTF-8 without unpaired surrogates, one value, each name of
+ * an object once, finite numbers; at most {@value #MAX_DEPTH} levels, {@value #MAX_BYTES} bytes,
+ * {@value #MAX_TOKENS} tokens and {@value #MAX_NUMBER} digits.
  */
 public final class Json {
-  /** How deep a document may nest. */
-  public static final int DEEPEST = 32;
+  /** Maximum nesting of objects and lists. */
+  public static final int MAX_DEPTH = 32;
+
+  /** Maximum length of a document. Callers that read from a peer set lower limits. */
+  public static final int MAX_BYTES = 64 << 20;
+
+  /** Maximum number of names, values and brackets: small ones need more memory than their text. */
+  public static final int MAX_TOKENS = 4 << 20;
+
+  /** Maximum length of a number. */
+  public static final int MAX_NUMBER = 1000;
 
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
+          .disable(StreamWriteFeature.AUTO_CLOSE_CONTENT) // a failed write must not look complete
           .streamReadConstraints(
-              StreamReadConstraints.builder().maxNestingDepth(DEEPEST).build())
+              StreamReadConstraints.builder()
+                  .maxNestingDepth(MAX_DEPTH + 1) // one more is refused here
+                  .maxStringLength(MAX_BYTES)
+                  .maxTokenCount(MAX_TOKENS)
+                  .maxNumberLength(MAX_NUMBER)
+                  .build())
           .build();
 
-  /** A text of a document that is written as it is read, and is never in memory as a whole. */
+  /** A string of a document that is written as it is read, and is never in memory as a whole. */
   public sealed interface StreamedText {
     /** Characters. */
     record Characters(Reader reader) implements StreamedText {}
@@ -72,8 +87,8 @@ public final class Json {
   }
 
   /**
-   * Returns a value in JSON, without line breaks. Constants, times and paths are texts; an empty
-   * {@code Optional} is null.
+   * Returns a value in JSON, without line breaks. Enum constants, instants and paths become
+   * strings; an empty {@code Optional} is null.
    *
    * @throws IllegalArgumentException for a value that JSON does not have
    */
@@ -86,7 +101,7 @@ public final class Json {
     return bytes(value, false);
   }
 
-  /** Returns the only text of a value: the members of every object in the order of their names. */
+  /** Returns the canonical text of a value: the members of every object sorted by name. */
   public static String canonical(Object value) {
     return new String(bytes(value, true), UTF_8);
   }
@@ -99,7 +114,10 @@ public final class Json {
     return out.toByteArray();
   }
 
-  /** Writes a value piece by piece, and leaves the stream open. */
+  /**
+   * Writes a value piece by piece, and leaves the stream open. A document whose writing failed is
+   * cut off: it is not valid JSON.
+   */
   public static void write(Object value, OutputStream out) throws IOException {
     try (JsonGenerator generator = FACTORY.createGenerator(ObjectWriteContext.empty(), out)) {
       write(generator, value, false);
@@ -144,12 +162,19 @@ public final class Json {
 
   /** Half of a surrogate pair cannot be written as UTF-8. */
   private static String wellFormed(String text) {
+    return isWellFormed(text) ? text : new String(text.getBytes(UTF_8), UTF_8);
+  }
+
+  private static boolean isWellFormed(String text) {
     for (int i = 0; i < text.length(); i++) {
       if (Character.isSurrogate(text.charAt(i))) {
-        return new String(text.getBytes(UTF_8), UTF_8);
+        if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) {
+          return false;
+        }
+        i++;
       }
     }
-    return text;
+    return true;
   }
 
   /**
@@ -159,29 +184,34 @@ public final class Json {
    * @throws MalformedJson when it is none
    */
   public static @Nullable Object parse(byte[] utf8) {
+    if (utf8.length > MAX_BYTES) {
+      throw new MalformedJson("longer than " + MAX_BYTES + " bytes");
+    }
     try {
       return parse(UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8)).toString());
     } catch (CharacterCodingException e) {
-      throw new MalformedJson("it is not UTF-8");
+      throw new MalformedJson("not UTF-8");
     }
   }
 
   /** Like {@link #parse(byte[])}. */
   public static @Nullable Object parse(String text) {
+    if (text.length() > MAX_BYTES) {
+      throw new MalformedJson("longer than " + MAX_BYTES + " characters");
+    }
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
       if (parser.nextToken() == null) {
-        throw new MalformedJson("it is empty");
+        throw new MalformedJson("empty");
       }
-      Object value = value(parser);
+      Object value = value(parser, 0);
       if (parser.nextToken() != null) {
-        throw new MalformedJson("it has something after its end");
+        throw malformed("text after the end of the value", parser);
       }
       return value;
+    } catch (StreamConstraintsException e) {
+      throw new MalformedJson("a number or name is too long, or there are too many", e);
     } catch (JacksonException e) {
-      var place = e.getLocation();
-      throw place == null
-          ? new MalformedJson(e.getOriginalMessage())
-          : new MalformedJson(e.getOriginalMessage(), place.getLineNr(), place.getColumnNr());
+      throw new MalformedJson("syntax error", e);
     }
   }
 
@@ -200,40 +230,66 @@ public final class Json {
     if (value instanceof Map<?, ?> map) {
       return (Map<String, Object>) map;
     }
-    throw new MalformedJson("it is not an object");
+    throw new MalformedJson("not an object");
   }
 
-  private static @Nullable Object value(JsonParser parser) {
+  private static @Nullable Object value(JsonParser parser, int depth) {
     return switch (parser.currentToken()) {
-      case START_OBJECT -> {
-        Map<String, @Nullable Object> object = new LinkedHashMap<>();
-        while (parser.nextToken() != JsonToken.END_OBJECT) {
-          String name = parser.currentName();
-          parser.nextToken();
-          object.put(name, value(parser));
-        }
-        yield object;
-      }
-      case START_ARRAY -> {
-        List<@Nullable Object> list = new ArrayList<>();
-        while (parser.nextToken() != JsonToken.END_ARRAY) {
-          list.add(value(parser));
-        }
-        yield list;
-      }
+      case START_OBJECT -> object(parser, deeper(parser, depth));
+      case START_ARRAY -> list(parser, deeper(parser, depth));
       case VALUE_NUMBER_INT -> parser.getNumberValue();
-      case VALUE_NUMBER_FLOAT -> finite(parser.getDoubleValue());
+      case VALUE_NUMBER_FLOAT -> finite(parser);
       case VALUE_TRUE -> true;
       case VALUE_FALSE -> false;
       case VALUE_NULL -> null;
-      default -> parser.getString();
+      default -> paired(parser.getString(), parser);
     };
   }
 
-  private static double finite(double number) {
+  private static Map<String, @Nullable Object> object(JsonParser parser, int depth) {
+    Map<String, @Nullable Object> object = new LinkedHashMap<>();
+    while (parser.nextToken() != JsonToken.END_OBJECT) {
+      String name = paired(parser.currentName(), parser);
+      if (object.containsKey(name)) {
+        throw malformed("a name occurs twice in an object", parser);
+      }
+      parser.nextToken();
+      object.put(name, value(parser, depth));
+    }
+    return object;
+  }
+
+  private static List<@Nullable Object> list(JsonParser parser, int depth) {
+    List<@Nullable Object> list = new ArrayList<>();
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      list.add(value(parser, depth));
+    }
+    return list;
+  }
+
+  private static int deeper(JsonParser parser, int depth) {
+    if (depth == MAX_DEPTH) {
+      throw malformed("nested deeper than " + MAX_DEPTH + " levels", parser);
+    }
+    return depth + 1;
+  }
+
+  private static double finite(JsonParser parser) {
+    double number = parser.getDoubleValue();
     if (Double.isFinite(number)) {
       return number;
     }
-    throw new MalformedJson("it has a number that is out of range");
+    throw malformed("a number is out of range", parser);
+  }
+
+  private static String paired(String text, JsonParser parser) {
+    if (isWellFormed(text)) {
+      return text;
+    }
+    throw malformed("a string has half of a surrogate pair", parser);
+  }
+
+  private static MalformedJson malformed(String reason, JsonParser parser) {
+    return new MalformedJson(reason, parser.currentTokenLocation());
   }
 }

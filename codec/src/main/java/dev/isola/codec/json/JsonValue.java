@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value in a document of the other side, which may be anything: what is not there, or is of
- * another kind, is empty.
+ * A value in a document of a peer, in which anything may be missing: a member that is absent or of
+ * another kind reads as empty, zero or false.
  */
 public final class JsonValue {
   private final @Nullable Object value;
@@ -19,7 +19,7 @@ public final class JsonValue {
   }
 
   /**
-   * Reads one value; nothing at all is an empty one.
+   * Reads one value; no bytes at all are an empty value.
    *
    * @throws IOException when it is not JSON
    */
@@ -27,11 +27,11 @@ public final class JsonValue {
     try {
       return new JsonValue(utf8.length == 0 ? null : Json.parse(utf8));
     } catch (MalformedJson e) {
-      throw new IOException("it is not JSON", e);
+      throw new IOException("it is not JSON: " + e.getMessage(), e);
     }
   }
 
-  /** Returns the member at the end of these names. */
+  /** Returns the member at this path of names. */
   public JsonValue at(String... path) {
     Object found = value;
     for (String name : path) {
@@ -40,7 +40,7 @@ public final class JsonValue {
     return new JsonValue(found);
   }
 
-  /** Returns the text at the end of these names, also of a number or a flag. */
+  /** Returns the string at this path, also for a number or a boolean. */
   public String text(String... path) {
     Object found = at(path).value;
     return found instanceof String || found instanceof Number || found instanceof Boolean
@@ -48,12 +48,12 @@ public final class JsonValue {
         : "";
   }
 
-  /** Returns the text at the end of these names, if it is there and not empty. */
+  /** Returns the string at this path if it is there and not empty. */
   public Optional<String> maybeText(String... path) {
     return Optional.of(text(path)).filter(text -> !text.isEmpty());
   }
 
-  /** Returns the whole number at the end of these names; 0 for one that a long does not hold. */
+  /** Returns the whole number at this path; 0 for one that does not fit into a long. */
   public long number(String... path) {
     return switch (at(path).value) {
       case Integer number -> number;
@@ -64,7 +64,7 @@ public final class JsonValue {
     };
   }
 
-  /** Returns the flag at the end of these names. */
+  /** Whether the value at this path is true. */
   public boolean flag(String... path) {
     return Boolean.TRUE.equals(at(path).value);
   }

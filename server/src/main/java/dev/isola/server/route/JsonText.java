@@ -85,7 +85,8 @@ public final class JsonText {
       value = Json.parse(bytes);
     } catch (MalformedJson e) {
       throw refused(
-          "the body is not JSON" + e.place(), "send one JSON object in UTF-8, each name once");
+          "the body is not JSON: " + e.getMessage(),
+          "send one JSON object in UTF-8, each name once");
     }
     if (value == null) {
       throw refused("the body is null", "send a JSON object");
