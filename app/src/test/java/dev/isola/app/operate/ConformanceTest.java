@@ -126,7 +126,7 @@ class ConformanceTest {
                 + "{\"id\":\"Three.aPasses\",\"requirement\":\"T1\",\"result\":\"passed\","
                 + "\"reason\":\"\"},"
                 + "{\"id\":\"Three.bFails\",\"requirement\":\"T2\",\"result\":\"failed\","
-                + "\"reason\":\"it did\\nnot \\u001b[31mwork\"}]}]}");
+                + "\"reason\":\"it did\\nnot \\u001B[31mwork\"}]}]}");
   }
 
   @Test
