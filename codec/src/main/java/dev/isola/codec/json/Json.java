@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -88,7 +89,8 @@ public final class Json {
 
   /**
    * Returns a value in JSON, without line breaks. Enum constants, instants and paths become
-   * strings; an empty {@code Optional} is null.
+   * strings; an empty {@code Optional} is null. The value of a {@code Supplier} is taken when all
+   * before it has been written, so it may depend on how an {@code Iterable} before it ended.
    *
    * @throws IllegalArgumentException for a value that JSON does not have
    */
@@ -131,6 +133,7 @@ public final class Json {
       case null -> out.writeNull();
       case Enum<?> _, Instant _, Path _ -> out.writeString(wellFormed(value.toString()));
       case Optional<?> optional -> write(out, optional.orElse(null), sorted);
+      case Supplier<?> late -> write(out, late.get(), sorted);
       case Map<?, ?> map -> {
         out.writeStartObject();
         (sorted ? new TreeMap<>(map) : map)

@@ -18,9 +18,12 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -83,6 +86,15 @@ class JsonTest {
             new Json.StreamedText.Base64(new ByteArrayInputStream(new byte[] {0, 1, 2, 3}), 4)),
         out);
     assertThat(out.toString(UTF_8)).isEqualTo("[\"\\\"é\\u0000\",\"AAECAw==\"]");
+  }
+
+  @Test
+  void elementsAreTakenAsTheyAreWrittenAndASupplierAfterThem() {
+    Iterator<Integer> numbers = List.of(1, 2, 3).iterator();
+    Iterable<Integer> two = () -> Stream.generate(numbers::next).limit(2).iterator();
+    Supplier<Boolean> more = numbers::hasNext;
+    assertThat(Json.text(Json.object("first", two, "more", more)))
+        .isEqualTo("{\"first\":[1,2],\"more\":true}");
   }
 
   @Test
