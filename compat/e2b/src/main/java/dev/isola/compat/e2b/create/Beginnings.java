@@ -17,6 +17,7 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.nio.charset.StandardCharsets;
@@ -47,7 +48,7 @@ public record Beginnings(Serving serving) {
 
   /** A volume that nobody has used yet is root's, who is not whom commands run as. */
   private static void giveVolumes(Sandbox sandbox, SandboxSpec spec, String user) {
-    FileSystem all = sandbox.files().madeFor(user);
+    FileSystem all = sandbox.files().as(FileUser.rootFor(user));
     for (Volume volume : spec.volumes()) {
       boolean named = volume.type() == Volume.Type.VOLUME && !volume.readOnly();
       if (named && all.stat(volume.destination(), NOFOLLOW_LINKS).uid() == 0) {
