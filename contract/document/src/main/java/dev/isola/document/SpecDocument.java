@@ -43,7 +43,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request and its spec as one document: a tree of maps, lists, text, numbers and flags, as any
  * JSON library makes it. It is what API requests, files and stored records hold. The provider, the
- * idle timeout and the idempotency key of a request are not in it: they stand beside it.
+ * template, the idle timeout and the idempotency key of a request are not in it: they stand beside
+ * it.
  *
  * <p>{@code apiVersion} is {@code v1} or {@code v2}; without it a document is of the current
  * version, {@code v2}. An older document is migrated, then read; providers never see the
@@ -230,7 +231,8 @@ public final class SpecDocument {
             Optional.empty());
     Map<String, String> tags = in.entries(in::asText, "tags", "metadata");
     in.done(SpecDocumentV1.ONLY_HERE);
-    return new CreateRequest(spec, lifecycle, placement, tags, Optional.empty());
+    return new CreateRequest(
+        spec, lifecycle, placement, tags, Optional.empty(), Optional.empty());
   }
 
   private SandboxSpec spec(Supplier<SandboxId> freshId, Optional<ResourceLimits> limits) {
