@@ -28,6 +28,7 @@ import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.engine.template.TemplateService;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.volume.EarlierVolumes;
 import dev.isola.engine.volume.HelperSandboxes;
@@ -55,6 +56,7 @@ import java.util.Optional;
 public final class Engine implements AutoCloseable {
   private final EngineParts parts;
   private final VolumeService volumes;
+  private final TemplateService templates = new TemplateService();
   private final Shutdown shutdown;
   private final HostAccess hostAccess;
   private final Readiness readiness;
@@ -278,6 +280,10 @@ public final class Engine implements AutoCloseable {
 
   public VolumeService volumes() {
     return volumes;
+  }
+
+  public TemplateService templates() {
+    return templates;
   }
 
   public EventLog events() {

@@ -12,4 +12,6 @@ public interface LedgerParts {
   Settings settings();
 
   VolumeEntries volumes();
+
+  TemplateEntries templates();
 }

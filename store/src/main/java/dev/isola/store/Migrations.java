@@ -22,7 +22,8 @@ record Migrations(List<Migration> steps) {
                 "0003-keys-and-settings.sql",
                 "0004-engine-state.sql",
                 "0005-expiry-actions.sql",
-                "0006-volumes.sql")
+                "0006-volumes.sql",
+                "0007-templates.sql")
             .map(Migration::resource)
             .toList());
   }

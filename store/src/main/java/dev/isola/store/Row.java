@@ -40,6 +40,11 @@ record Row(ResultSet result) {
     return micros.isPresent() ? Optional.of(Micros.duration(micros.getAsLong())) : Optional.empty();
   }
 
+  Optional<Long> optionalLong(String column) throws SQLException {
+    OptionalLong number = optionalNumber(column);
+    return number.isPresent() ? Optional.of(number.getAsLong()) : Optional.empty();
+  }
+
   private OptionalLong optionalNumber(String column) throws SQLException {
     long number = result.getLong(column);
     return result.wasNull() ? OptionalLong.empty() : OptionalLong.of(number);

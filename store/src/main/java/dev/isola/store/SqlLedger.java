@@ -15,7 +15,8 @@ final class SqlLedger implements Ledger {
       Events events,
       Idempotency idempotency,
       Settings settings,
-      VolumeEntries volumes)
+      VolumeEntries volumes,
+      TemplateEntries templates)
       implements LedgerParts {
     static Parts on(Database database, Duration keepKeys) {
       return new Parts(
@@ -23,7 +24,8 @@ final class SqlLedger implements Ledger {
           new SqlEvents(database),
           new SqlIdempotency(database, keepKeys),
           new SqlSettings(database),
-          new SqlVolumes(database));
+          new SqlVolumes(database),
+          new SqlTemplates(database));
     }
   }
 
@@ -62,6 +64,11 @@ final class SqlLedger implements Ledger {
   @Override
   public VolumeEntries volumes() {
     return parts.volumes();
+  }
+
+  @Override
+  public TemplateEntries templates() {
+    return parts.templates();
   }
 
   @Override

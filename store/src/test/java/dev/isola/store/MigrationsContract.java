@@ -82,6 +82,8 @@ abstract class MigrationsContract extends LedgerContract {
         assertThat(now.events().last()).isEqualTo(version >= 2 ? 1 : 0);
         now.settings().put("s", "n", "v");
         assertThat(now.volumes().all()).isEmpty();
+        assertThat(now.templates().all()).isEmpty();
+        assertThat(now.templates().builds()).isEmpty();
         assertThat(now.events().append(event("old", "x")).number()).isPositive();
       }
       database.remove(older);

@@ -49,6 +49,13 @@ class PostgresLedgerTest {
   }
 
   @Nested
+  class OfTemplates extends TemplatesContract {
+    OfTemplates() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
   class OfRaces extends RacesContract {
     OfRaces() {
       super(POSTGRESQL);

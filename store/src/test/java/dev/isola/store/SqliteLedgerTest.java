@@ -49,6 +49,13 @@ class SqliteLedgerTest {
   }
 
   @Nested
+  class OfTemplates extends TemplatesContract {
+    OfTemplates() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
   class OfRaces extends RacesContract {
     OfRaces() {
       super(SQLITE);

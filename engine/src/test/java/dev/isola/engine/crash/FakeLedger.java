@@ -9,6 +9,7 @@ import dev.isola.store.LedgerParts;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Sandboxes;
 import dev.isola.store.Settings;
+import dev.isola.store.TemplateEntries;
 import dev.isola.store.VolumeEntries;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -85,7 +86,12 @@ final class FakeLedger implements Ledger {
                     return invoke(method, parts.sandboxes(), arguments);
                   });
       return new Parts(
-          watched, parts.events(), parts.idempotency(), parts.settings(), parts.volumes());
+          watched,
+          parts.events(),
+          parts.idempotency(),
+          parts.settings(),
+          parts.volumes(),
+          parts.templates());
     }
 
     private static @Nullable Object invoke(Method method, Object on, @Nullable Object[] arguments)
@@ -116,7 +122,8 @@ final class FakeLedger implements Ledger {
                       parts.events(),
                       forgetful,
                       parts.settings(),
-                      parts.volumes())));
+                      parts.volumes(),
+                      parts.templates())));
     }
   }
 
@@ -125,7 +132,8 @@ final class FakeLedger implements Ledger {
       Events events,
       Idempotency idempotency,
       Settings settings,
-      VolumeEntries volumes)
+      VolumeEntries volumes,
+      TemplateEntries templates)
       implements LedgerParts {}
 
   @Override
@@ -151,6 +159,11 @@ final class FakeLedger implements Ledger {
   @Override
   public VolumeEntries volumes() {
     return real.volumes();
+  }
+
+  @Override
+  public TemplateEntries templates() {
+    return real.templates();
   }
 
   @Override

@@ -1,0 +1,16 @@
+package dev.isola.engine.template;
+
+import dev.isola.engine.api.BuildLine;
+import java.util.List;
+
+/**
+ * A part of the log of a build.
+ *
+ * @param next the number of the line after the last of these, for the next call
+ * @param last whether no line will follow: the build is over, and these are the last
+ */
+public record BuildLogPage(List<BuildLine> lines, long next, boolean last) {
+  public BuildLogPage {
+    lines = List.copyOf(lines);
+  }
+}
