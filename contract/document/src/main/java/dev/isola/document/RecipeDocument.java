@@ -1,7 +1,6 @@
 package dev.isola.document;
 
 import dev.isola.document.recipe.Recipe;
-import dev.isola.document.recipe.RecipeBase;
 import dev.isola.document.recipe.Step;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.spec.SpecValidation;
@@ -92,18 +91,21 @@ public final class RecipeDocument {
     return recipe;
   }
 
-  /** Writes {@code recipe}; {@link #fromMap} reads it back as an equal one. */
+  /**
+   * Writes {@code recipe}; {@link #fromMap} reads it back as an equal one, but for what a base
+   * brings beside its files, which no document has.
+   */
   public static Map<String, Object> toMap(Recipe recipe) {
     Map<String, Object> document = new LinkedHashMap<>();
     switch (recipe.base()) {
-      case RecipeBase.Image(String name) -> document.put("base", name);
-      case RecipeBase.Template(String name) -> document.put("template", name);
-      case RecipeBase.None() -> {}
+      case Recipe.Base.Image image -> document.put("base", image.name());
+      case Recipe.Base.OfTemplate(String name) -> document.put("template", name);
+      case Recipe.Base.Host _ -> {} // no document has one
     }
     document.put("steps", recipe.steps().stream().map(RecipeDocument::step).toList());
     recipe.start().ifPresent(command -> document.put("start", command));
     recipe.ready().ifPresent(command -> document.put("ready", command));
-    recipe.cpu().ifPresent(cores -> document.put("cpu", cores));
+    recipe.cpus().ifPresent(cores -> document.put("cpu", cores));
     recipe.memoryMb().ifPresent(size -> document.put("memoryMb", size));
     return document;
   }
@@ -117,8 +119,8 @@ public final class RecipeDocument {
       }
       case Step.Copy copy -> {
         Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("from", copy.from());
-        fields.put("to", copy.to());
+        fields.put("from", copy.source());
+        fields.put("to", copy.destination());
         copy.owner().ifPresent(owner -> fields.put("owner", owner));
         copy.mode().ifPresent(mode -> fields.put("mode", mode));
         fields.put("archive", copy.archive());
@@ -150,9 +152,8 @@ public final class RecipeDocument {
     Recipe recipe =
         new Recipe(
             template
-                .<RecipeBase>map(RecipeBase.Template::new)
-                .or(() -> image.map(RecipeBase.Image::new))
-                .orElse(new RecipeBase.None()),
+                .<Recipe.Base>map(Recipe.Base.OfTemplate::new)
+                .orElse(new Recipe.Base.Image(image.orElse(""))),
             steps,
             in.field(text(LONGEST_COMMAND), "start"),
             in.field(text(LONGEST_COMMAND), "ready"),
@@ -228,7 +229,7 @@ public final class RecipeDocument {
     }
     fields.done();
     return from.flatMap(
-        source -> to.map(target -> new Step.Copy(source, target, owner, mode, archive.orElse(""))));
+        source -> to.map(target -> new Step.Copy(archive.orElse(""), source, target, owner, mode)));
   }
 
   /** A path that leads out of the archive would name files of the sandbox, or of the client. */
@@ -291,22 +292,21 @@ public final class RecipeDocument {
     return names.isEmpty() ? Optional.empty() : Optional.of(new Step.Packages(names));
   }
 
-  private Optional<Double> cores(String field, @Nullable Object value) {
-    return in.asDecimal(field, value)
-        .flatMap(
-            cores ->
-                cores > 0 && cores <= 1024
-                    ? Optional.of(cores)
-                    : in.refuse(field, "must be more than 0 and at most 1024"));
+  private Optional<Long> cores(String field, @Nullable Object value) {
+    return within(field, value, 1, 1024);
   }
 
   private Optional<Long> megabytes(String field, @Nullable Object value) {
+    return within(field, value, 4, 64L << 20);
+  }
+
+  private Optional<Long> within(String field, @Nullable Object value, long least, long most) {
     return in.asLong(field, value)
         .flatMap(
-            size ->
-                size >= 4 && size <= 64L << 20
-                    ? Optional.of(size)
-                    : in.refuse(field, "must be 4 to " + (64L << 20)));
+            number ->
+                number >= least && number <= most
+                    ? Optional.of(number)
+                    : in.refuse(field, "must be " + least + " to " + most + ": " + number));
   }
 
   private DocumentReader.Reading<String> account() {

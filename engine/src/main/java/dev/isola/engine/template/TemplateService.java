@@ -1,5 +1,7 @@
 package dev.isola.engine.template;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
 import java.io.IOException;

@@ -1,81 +1,105 @@
 package dev.isola.document.recipe;
 
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
-/** One step of a recipe. Its text is how a log shows it. */
+/** One step of a recipe. */
 public sealed interface Step {
 
   /**
-   * Runs a shell command.
+   * Runs a shell command, with the environment and in the folder of the steps before.
    *
-   * @param user that runs it; the one of the steps before when empty
+   * @param user that runs it; that of the steps before when empty
    */
   record Run(String command, Optional<String> user) implements Step {
+    public Run(String command) {
+      this(command, Optional.empty());
+    }
+
     @Override
-    public String toString() {
-      return "RUN " + command;
+    public String text() {
+      return "RUN " + user.map(name -> "--user=" + name + " ").orElse("") + command;
     }
   }
 
   /**
    * Copies files of an uploaded archive.
    *
-   * @param from path in the archive, or a pattern of such paths; {@code .} is all of it
-   * @param to path in the sandbox; a relative one begins at the folder of the steps before
-   * @param owner of the copies; the user of the steps before when empty
-   * @param mode permission bits in octal digits; those of the archive when empty
-   * @param archive names the upload: SHA-256 of its bytes in the native API
+   * @param archive its SHA-256, 64 hexadecimal digits
+   * @param source a path or pattern inside of the archive; everything when empty or {@code .}
+   * @param destination a path in the image, relative to the folder of the steps before
+   * @param owner {@code USER} or {@code USER:GROUP}; the user of the steps before when empty
+   * @param mode as of chmod; that of the archive when empty
    */
-  record Copy(String from, String to, Optional<String> owner, Optional<String> mode, String archive)
+  record Copy(
+      String archive,
+      String source,
+      String destination,
+      Optional<String> owner,
+      Optional<String> mode)
       implements Step {
+    public Copy(String archive, String source, String destination) {
+      this(archive, source, destination, Optional.empty(), Optional.empty());
+    }
+
     @Override
-    public String toString() {
-      return "COPY " + from + " " + to;
+    public String text() {
+      return "COPY "
+          + owner.map(name -> "--chown=" + name + " ").orElse("")
+          + mode.map(bits -> "--chmod=" + bits + " ").orElse("")
+          + source
+          + " "
+          + destination;
     }
   }
 
-  /** Sets variables of the steps that follow, and of the sandboxes made from the template. */
+  /** Sets environment variables of the steps that follow and of sandboxes. */
   record Env(Map<String, String> variables) implements Step {
     public Env {
-      variables = Collections.unmodifiableMap(new LinkedHashMap<>(variables));
+      variables = Map.copyOf(variables);
     }
 
-    /** Values may be secret; names are not. */
     @Override
-    public String toString() {
-      return "ENV " + String.join(" ", variables.keySet());
+    public String text() {
+      return "ENV "
+          + new TreeMap<>(variables)
+              .entrySet().stream()
+                  .map(one -> one.getKey() + "=" + one.getValue())
+                  .collect(Collectors.joining(" "));
     }
   }
 
-  /** Makes a folder, if it is missing, and runs what follows in it. */
+  /** Sets the folder of the steps that follow and of sandboxes, and creates it. */
   record Workdir(String path) implements Step {
     @Override
-    public String toString() {
+    public String text() {
       return "WORKDIR " + path;
     }
   }
 
-  /** Runs what follows as this user. */
+  /** Sets the user of the steps that follow and of sandboxes. */
   record User(String name) implements Step {
     @Override
-    public String toString() {
+    public String text() {
       return "USER " + name;
     }
   }
 
-  /** Installs packages of the base's distribution, as root. */
+  /** Installs packages with the package manager of the image. */
   record Packages(List<String> names) implements Step {
     public Packages {
       names = List.copyOf(names);
     }
 
     @Override
-    public String toString() {
+    public String text() {
       return "PACKAGES " + String.join(" ", names);
     }
   }
+
+  /** Returns the step as one line of a log. */
+  String text();
 }
