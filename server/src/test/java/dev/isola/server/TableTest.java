@@ -67,6 +67,8 @@ class TableTest {
         .replace("{rest}", "")
         .replace("{snapshot}", "nothere")
         .replace("{volume}", "nothere")
+        .replace("{build}", "nothere")
+        .replace("{digest}", "nothere")
         .replace("{name}", "nobody");
   }
 
@@ -315,6 +317,7 @@ class TableTest {
               "ttlSeconds",
               "tags",
               "provider",
+              "template",
               "strictNoFallback",
               "idleTimeoutSeconds",
               "require",

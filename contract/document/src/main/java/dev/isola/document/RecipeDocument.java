@@ -41,9 +41,9 @@ import org.jspecify.annotations.Nullable;
 public final class RecipeDocument {
   private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,255}");
 
-  /** A name that begins with a hyphen would be an option of the package manager. */
+  /** A hyphen at the beginning would make an option of it, and at the end remove the package. */
   private static final Pattern PACKAGE =
-      Pattern.compile("[A-Za-z0-9@][A-Za-z0-9@._+:=~<>/-]{0,199}");
+      Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
 
   private static final Pattern ACCOUNT =
       Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?");
@@ -242,7 +242,9 @@ public final class RecipeDocument {
                     ? in.refuse(field, "must be relative to the folder that is copied from")
                     : List.of(path.split("/")).contains("..")
                         ? in.refuse(field, "contains '..'")
-                        : Optional.of(path));
+                        : path.contains("**")
+                            ? in.refuse(field, "contains '**'; name the folder instead")
+                            : Optional.of(path));
   }
 
   private Optional<Step> env(String field, @Nullable Object value) {

@@ -8,6 +8,7 @@ import dev.isola.document.request.Lifecycle;
 import dev.isola.document.request.Placement;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.document.request.RequestValidation;
+import dev.isola.document.request.TemplateReference;
 import dev.isola.document.request.Workload;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Isolation;
@@ -169,6 +170,14 @@ public final class SpecDocument {
    */
   public static Map<String, Object> toMap(CreateRequest request) {
     return SpecDocumentWriter.write(request);
+  }
+
+  /** Returns the reference to a template of a request that has this document. */
+  public static TemplateReference template(String name, Map<String, ?> document) {
+    Map<?, ?> current =
+        version(document) == ApiVersion.V1 ? SpecDocumentV1.migrate(document) : document;
+    Map<?, ?> limits = current.get("resources") instanceof Map<?, ?> given ? given : Map.of();
+    return new TemplateReference(name, limits.get("cpu") != null, limits.get("memory") != null);
   }
 
   private static ApiVersion version(Map<String, ?> document) {
