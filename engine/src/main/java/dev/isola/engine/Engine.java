@@ -14,6 +14,7 @@ import dev.isola.engine.config.Shutdown;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.ledger.Views;
+import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.Living;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.ReservedTags;
@@ -28,10 +29,11 @@ import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.engine.template.EarlierTemplates;
+import dev.isola.engine.template.TemplateImages;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.volume.EarlierVolumes;
-import dev.isola.engine.volume.HelperSandboxes;
 import dev.isola.engine.volume.VolumeService;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
@@ -56,14 +58,19 @@ import java.util.Optional;
 public final class Engine implements AutoCloseable {
   private final EngineParts parts;
   private final VolumeService volumes;
-  private final TemplateService templates = new TemplateService();
+  private final TemplateService templates;
   private final Shutdown shutdown;
   private final HostAccess hostAccess;
   private final Readiness readiness;
   private final Optional<Duration> defaultTtl;
   private volatile boolean closing;
 
-  private Engine(Config config, EngineParts parts, HealthMonitor health, InstantSource clock) {
+  private Engine(
+      Config config,
+      EngineParts parts,
+      HealthMonitor health,
+      Optional<TemplateImages> images,
+      InstantSource clock) {
     this.parts = parts;
     this.volumes =
         new VolumeService(
@@ -71,7 +78,17 @@ public final class Engine implements AutoCloseable {
             parts.registry,
             parts.creator::providerFor,
             config.get(Keys.PROVIDER),
-            helperSandboxes(),
+            internalSandboxes(),
+            clock,
+            parts.log);
+    this.templates =
+        new TemplateService(
+            parts.ledger,
+            images,
+            internalSandboxes(),
+            parts.snapshots,
+            config.get(Keys.DATA).resolve("templates"),
+            config.get(Keys.PROVIDER),
             clock,
             parts.log);
     this.shutdown = config.get(Keys.SHUTDOWN);
@@ -80,10 +97,7 @@ public final class Engine implements AutoCloseable {
     this.defaultTtl = Optional.of(config.get(Keys.SANDBOX_TTL)).filter(Duration::isPositive);
   }
 
-  /**
-   * Opens an engine: puts in order what an earlier one left, then begins to look after it. The
-   * ledger, the registry and the monitor stay the caller's.
-   */
+  /** Opens an engine that builds no templates, as there are no images; see the other method. */
   public static Engine open(
       Config config,
       Ledger ledger,
@@ -91,17 +105,44 @@ public final class Engine implements AutoCloseable {
       HealthMonitor health,
       InstantSource clock,
       Log log) {
+    return open(config, ledger, registry, health, Optional.empty(), clock, log);
+  }
+
+  /**
+   * Opens an engine: puts in order what an earlier one left, then begins to look after it. The
+   * ledger, the registry and the monitor stay the caller's.
+   *
+   * @param images of which templates are made
+   */
+  public static Engine open(
+      Config config,
+      Ledger ledger,
+      Registry registry,
+      HealthMonitor health,
+      Optional<TemplateImages> images,
+      InstantSource clock,
+      Log log) {
     EngineParts parts = new EngineParts(config, ledger, registry, health, clock, log);
     parts.start(config);
     new EarlierVolumes(ledger, clock, log).adopt();
-    Engine engine = new Engine(config, parts, health, clock);
+    new EarlierTemplates(ledger, clock, log).adopt();
+    Engine engine = new Engine(config, parts, health, images, clock);
+    engine.templates.recover();
+    Duration interval = config.get(Keys.RECONCILE_INTERVAL);
     parts.schedule.once("volumes", engine.volumes::reconcile);
-    parts.schedule.every(config.get(Keys.RECONCILE_INTERVAL), "volumes", engine.volumes::reconcile);
+    parts.schedule.every(interval, "volumes", engine.volumes::reconcile);
+    parts.schedule.once("templates", engine.templates::reconcile);
+    parts.schedule.every(interval, "templates", engine.templates::reconcile);
+    Duration kept = config.get(Keys.RETENTION);
+    parts.schedule.every(
+        EngineParts.retentionInterval(kept),
+        "build cache",
+        () -> engine.templates.removeUnused(kept));
     return engine;
   }
 
-  private HelperSandboxes helperSandboxes() {
-    return new HelperSandboxes() {
+  private InternalSandboxes internalSandboxes() {
+    return new InternalSandboxes() {
       @Override
       public SandboxView create(Order order) {
         return Engine.this.create(order).entry();
@@ -317,6 +358,7 @@ public final class Engine implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
+    templates.close();
     parts.schedule.close();
     parts.pool.close();
     if (shutdown == Shutdown.DRAIN) {

@@ -144,11 +144,16 @@ final class EngineParts implements AutoCloseable {
     schedule.every(expiryInterval, "lost", reconciler::reconcileWhatEnded);
     schedule.every(reconcileInterval, "pool", pool::refill);
     schedule.every(config.get(Keys.USAGE_INTERVAL), "usage", usage::look);
-    schedule.every(kept.compareTo(HOUR) < 0 ? kept : HOUR, "retention", retention::purge);
+    schedule.every(retentionInterval(kept), "retention", retention::purge);
     schedule.every(
         EXECUTIONS_INTERVAL, "executions", () -> measured.executions().sweep(living.all(), log));
     schedule.once("retention", retention::purge);
     schedule.once("pool", pool::refill);
+  }
+
+  /** Returns how often it is looked for what was kept long enough. */
+  static Duration retentionInterval(Duration kept) {
+    return kept.compareTo(HOUR) < 0 ? kept : HOUR;
   }
 
   /** Lets go of what outlives sandboxes; the recurring work has ended. */

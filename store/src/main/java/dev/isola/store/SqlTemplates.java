@@ -70,7 +70,7 @@ record SqlTemplates(Database database) implements TemplateEntries {
   public boolean remove(String id) {
     return database.write(
         c -> {
-          Sql.update(c, "delete from template_build where template_id = ?", id);
+          int _ = Sql.update(c, "delete from template_build where template_id = ?", id);
           return Sql.update(c, "delete from template where id = ?", id) > 0;
         });
   }

@@ -15,7 +15,8 @@ import java.util.Optional;
 
 /** Snapshots as images: {@code snapshot:ID} in a spec. */
 public final class SnapshotImages implements Images {
-  private static final String PREFIX = "snapshot:";
+  /** What the name of such an image begins with. */
+  public static final String PREFIX = "snapshot:";
 
   /** Behind the id: the image beneath may be another than it was. */
   private static final String FORCE = "+force";

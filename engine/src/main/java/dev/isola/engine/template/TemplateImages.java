@@ -1,5 +1,8 @@
 package dev.isola.engine.template;
 
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import java.io.InputStream;
 import java.util.Map;
 import java.util.Optional;
@@ -7,6 +10,34 @@ import java.util.function.Consumer;
 
 /** The images of this server, which templates begin with and end as. */
 public interface TemplateImages {
+
+  /** For an engine without images. */
+  TemplateImages NONE =
+      new TemplateImages() {
+        @Override
+        public Optional<StoredImage> find(String name) {
+          return Optional.empty();
+        }
+
+        @Override
+        public void add(String name, InputStream archive) {
+          throw absent();
+        }
+
+        @Override
+        public String pull(String reference, Consumer<String> progress) {
+          throw absent();
+        }
+
+        @Override
+        public void remove(String name) {}
+
+        private SandboxException absent() {
+          return Fault.of(
+                  ErrorCode.NOT_IMPLEMENTED, "this server keeps no images", "ask another server")
+              .exception();
+        }
+      };
 
   /**
    * An image.
@@ -29,11 +60,13 @@ public interface TemplateImages {
   void add(String name, InputStream archive);
 
   /**
-   * Makes an image from what a registry has, or what the server can make by itself.
+   * Makes an image from what a registry has, or what the server can make by itself, unless it is
+   * there already.
    *
    * @param progress is told in a few words what is being done, on any thread
+   * @return the name of the image
    */
-  void pull(String name, String reference, Consumer<String> progress);
+  String pull(String reference, Consumer<String> progress);
 
   /**
    * Removes an image; does nothing where there is none.

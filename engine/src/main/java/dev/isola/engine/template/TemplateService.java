@@ -2,23 +2,111 @@ package dev.isola.engine.template;
 
 import dev.isola.document.recipe.Recipe;
 import dev.isola.document.recipe.Step;
+import dev.isola.engine.api.BuildLine;
 import dev.isola.engine.api.BuildView;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.lifecycle.InternalSandboxes;
+import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.BuildEntry;
+import dev.isola.store.Ledger;
+import dev.isola.store.TemplateEntry;
+import dev.isola.store.TemplateEntry.State;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 /**
  * Templates of the operator, seen by all tenants: declared, built, listed and removed. Callers
  * check that the client has the scope for it.
  */
-public final class TemplateService {
+public final class TemplateService implements AutoCloseable {
+  /** How many templates there may be. */
+  public static final int MOST = 10_000;
+
+  /** The label of the sandbox of a build, whose value is the build. */
+  public static final String BUILD_LABEL = BuildRun.LABEL;
+
+  private static final int MOST_LINES = 1000;
+  private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._/-]{0,127}");
+  private static final Pattern TAG = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+  private static final Pattern NO_TAG = Pattern.compile(":(default|latest)$");
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Ledger ledger;
+  private final Optional<TemplateImages> images;
+  private final Uploads uploads;
+  private final BuildLogs logs;
+  private final BuildCache cache;
+  private final Builds builds;
+  private final TemplateRemains remains;
+  private final InstantSource clock;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /**
+   * @param images where templates can be built
+   * @param folder for logs and uploads
+   * @param usual the provider of builds that name none
+   */
+  public TemplateService(
+      Ledger ledger,
+      Optional<TemplateImages> images,
+      InternalSandboxes sandboxes,
+      Snapshots snapshots,
+      Path folder,
+      String usual,
+      InstantSource clock,
+      Log log) {
+    this.ledger = ledger;
+    this.images = images;
+    this.clock = clock;
+    uploads = new Uploads(folder.resolve("uploads"), Uploads.LARGEST, clock);
+    logs = new BuildLogs(folder.resolve("logs"), clock);
+    cache = new BuildCache(snapshots, folder.resolve("cache"), clock);
+    TemplateImages stored = images.orElse(TemplateImages.NONE);
+    BuildRun runner =
+        new BuildRun(
+            sandboxes,
+            stored,
+            new BuildBases(stored, this::built),
+            cache,
+            uploads::open,
+            usual);
+    builds = new Builds(ledger, runner, logs, clock, log);
+    remains = new TemplateRemains(ledger, stored, sandboxes, builds, logs, clock, log);
+  }
 
   /** Returns all templates, by name. */
   public List<TemplateView> list() {
-    throw new UnsupportedOperationException();
+    return available().stream()
+        .map(TemplateService::view)
+        .sorted(Comparator.comparing(TemplateView::name))
+        .toList();
+  }
+
+  private List<TemplateEntry> available() {
+    return ledger.templates().all().stream()
+        .filter(entry -> entry.state() == State.AVAILABLE)
+        .toList();
   }
 
   /**
@@ -27,7 +115,20 @@ public final class TemplateService {
    * @param name its id or one of its names; the tags {@code default} and {@code latest} mean none
    */
   public Optional<TemplateView> find(String name) {
-    throw new UnsupportedOperationException();
+    return entry(name).map(TemplateService::view);
+  }
+
+  private Optional<TemplateEntry> entry(String name) {
+    String plain = NO_TAG.matcher(name).replaceFirst("");
+    return ledger
+        .templates()
+        .find(plain)
+        .filter(entry -> entry.state() == State.AVAILABLE)
+        .or(() -> available().stream().filter(one -> one.names().contains(plain)).findFirst());
+  }
+
+  private TemplateEntry need(String name) {
+    return entry(name).orElseThrow(() -> missing("template '" + name + "' not found"));
   }
 
   /**
@@ -36,7 +137,11 @@ public final class TemplateService {
    * @throws dev.isola.spi.error.NotFound when there is none, or none that was built
    */
   public TemplateView built(String name) {
-    throw new UnsupportedOperationException();
+    TemplateView found = view(need(name));
+    if (found.image().isEmpty()) {
+      throw missing("template '" + name + "' was not built yet");
+    }
+    return found;
   }
 
   /**
@@ -48,27 +153,131 @@ public final class TemplateService {
    */
   public TemplateView declare(
       String name, List<String> tags, Optional<Long> cpus, Optional<Long> memoryMb) {
-    throw new UnsupportedOperationException();
+    refuseWithoutImages();
+    Set<String> names = names(name, tags);
+    return locked(() -> view(declareLocked(names, cpus, memoryMb)));
+  }
+
+  private TemplateEntry declareLocked(
+      Set<String> names, Optional<Long> cpus, Optional<Long> memoryMb) {
+    Optional<TemplateEntry> known = entry(names.iterator().next());
+    known.ifPresent(entry -> names.addAll(entry.names()));
+    Instant now = now();
+    TemplateEntry entry =
+        new TemplateEntry(
+            known.map(TemplateEntry::id).orElseGet(() -> SandboxId.random(RANDOM).value()),
+            List.copyOf(names),
+            known.map(TemplateEntry::image).orElse(""),
+            known
+                .map(TemplateEntry::document)
+                .orElseGet(() -> TemplateDocument.write(Recipe.Defaults.NONE)),
+            cpus,
+            memoryMb,
+            UUID.randomUUID().toString(),
+            State.AVAILABLE,
+            known.map(TemplateEntry::createdAt).orElse(now),
+            now);
+    if (known.isEmpty()) {
+      refuseWhenFull();
+      boolean _ = ledger.templates().insert(entry);
+    } else {
+      boolean _ = ledger.templates().update(entry);
+    }
+    return entry;
+  }
+
+  private static Set<String> names(String name, List<String> tags) {
+    int colon = name.indexOf(':');
+    String plain = colon < 0 ? name : name.substring(0, colon);
+    if (!NAME.matcher(plain).matches()) {
+      throw wrong("name", "must be lower-case letters, digits, . _ / and -");
+    }
+    Set<String> names = new LinkedHashSet<>(List.of(plain));
+    if (colon >= 0) {
+      names.add(tagged(plain, name.substring(colon + 1)));
+    }
+    tags.forEach(tag -> names.add(tagged(plain, tag)));
+    return names;
+  }
+
+  private static String tagged(String name, String tag) {
+    if (!TAG.matcher(tag).matches()) {
+      throw wrong("tags", "a tag is letters, digits, . _ and -, at most 64");
+    }
+    return name + ":" + tag;
+  }
+
+  private void refuseWhenFull() {
+    if (ledger.templates().all().size() >= MOST) {
+      throw Fault.of(
+              ErrorCode.RESOURCE_LIMIT, "there are " + MOST + " templates already", "remove some")
+          .with("limit", Integer.toString(MOST))
+          .exception();
+    }
+  }
+
+  private void refuseWithoutImages() {
+    if (images.isEmpty()) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "templates cannot be built here: there is no store of images",
+              "build them on a server that keeps images")
+          .exception();
+    }
   }
 
   /**
    * Begins the build that {@link #declare} asked for; it goes on by itself.
    *
    * @throws dev.isola.spi.error.Conflict when it was begun already, or a newer one was asked for
+   * @throws dev.isola.spi.error.NotFound when the base, or an archive of a COPY, is not there
    */
   public BuildView begin(String template, String build, Recipe recipe, BuildSettings settings) {
-    throw new UnsupportedOperationException();
+    refuseWithoutImages();
+    RecipeCheck.check(recipe);
+    if (recipe.base() instanceof Recipe.Base.OfTemplate(String name)) {
+      built(name);
+    }
+    for (Step step : recipe.steps()) {
+      if (step instanceof Step.Copy copy && !uploads.contains(copy.archive())) {
+        throw Uploads.missing(copy.archive()).exception();
+      }
+    }
+    return locked(
+        () -> {
+          TemplateEntry entry = need(template);
+          if (!entry.build().equals(build)) {
+            throw Fault.of(ErrorCode.CONFLICT, "a newer build was asked for", "begin once more")
+                .exception();
+          }
+          Instant now = now();
+          BuildEntry begun =
+              new BuildEntry(
+                  build,
+                  entry.id(),
+                  BuildEntry.State.WAITING,
+                  "template-" + build,
+                  "",
+                  Optional.empty(),
+                  now,
+                  now);
+          builds.begin(begun, recipe, settings);
+          return view(begun);
+        });
   }
 
   /** Declares a template and begins a build of it. */
   public BuildView build(String name, Recipe recipe, BuildSettings settings) {
+    RecipeCheck.check(recipe);
     TemplateView declared = declare(name, List.of(), recipe.cpus(), recipe.memoryMb());
     return begin(declared.id(), declared.build(), recipe, settings);
   }
 
   /** Returns the builds of a template that are remembered, newest first. */
   public List<BuildView> builds(String template) {
-    throw new UnsupportedOperationException();
+    return ledger.templates().builds(need(template).id()).reversed().stream()
+        .map(TemplateService::view)
+        .toList();
   }
 
   /**
@@ -77,7 +286,18 @@ public final class TemplateService {
    * @throws dev.isola.spi.error.NotFound when the template has no such build
    */
   public BuildView build(String template, String build) {
-    throw new UnsupportedOperationException();
+    return findBuild(template, build)
+        .orElseThrow(() -> missing("template '" + template + "' has no build " + build));
+  }
+
+  /** Returns a build; empty when it was not begun, or is forgotten. */
+  public Optional<BuildView> findBuild(String template, String build) {
+    String id = need(template).id();
+    return ledger
+        .templates()
+        .build(build)
+        .filter(entry -> entry.template().equals(id))
+        .map(TemplateService::view);
   }
 
   /**
@@ -87,7 +307,12 @@ public final class TemplateService {
    * @param limit how many lines to return at most
    */
   public BuildLogPage log(String template, String build, long offset, int limit) {
-    throw new UnsupportedOperationException();
+    String id = build(template, build).id();
+    boolean over = !builds.isRunning(id); // before the lines are read: then they are all there
+    long whole = builds.log(id).map(BuildLog::lines).orElse(Long.MAX_VALUE);
+    int most = Math.clamp(limit, 1, MOST_LINES);
+    List<BuildLine> lines = logs.read(id, offset, Math.clamp(whole - offset, 0, most));
+    return new BuildLogPage(lines, offset + lines.size(), over && lines.size() < most);
   }
 
   /**
@@ -96,12 +321,26 @@ public final class TemplateService {
    * @return whether that is so; false when the time was up before
    */
   public boolean awaitLog(String template, String build, long offset, Duration most) {
-    throw new UnsupportedOperationException();
+    Optional<BuildLog> running = builds.log(build(template, build).id());
+    try {
+      return running.isEmpty() || running.get().await(offset, most);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   /** Gives a template further tags. */
   public TemplateView tag(String name, List<String> tags) {
-    throw new UnsupportedOperationException();
+    return locked(
+        () -> {
+          TemplateEntry entry = need(name);
+          Set<String> names = new LinkedHashSet<>(entry.names());
+          names.addAll(names(entry.names().getFirst(), tags));
+          TemplateEntry tagged = entry.named(List.copyOf(names), now());
+          boolean _ = ledger.templates().update(tagged);
+          return view(tagged);
+        });
   }
 
   /**
@@ -110,12 +349,19 @@ public final class TemplateService {
    * @throws dev.isola.spi.error.Conflict while a sandbox stands on its image; it stays then
    */
   public void remove(String name) {
-    throw new UnsupportedOperationException();
+    TemplateEntry entry =
+        locked(
+            () -> {
+              TemplateEntry removing = need(name).in(State.REMOVING, now());
+              boolean _ = ledger.templates().update(removing);
+              return removing;
+            });
+    remains.remove(entry);
   }
 
   /** Returns whether an archive was uploaded. */
   public boolean hasArchive(String sha256) {
-    throw new UnsupportedOperationException();
+    return uploads.contains(sha256);
   }
 
   /**
@@ -125,7 +371,8 @@ public final class TemplateService {
    * @throws dev.isola.spi.error.LimitExceeded when it is larger than 4 GiB
    */
   public void upload(String sha256, InputStream content) throws IOException {
-    throw new UnsupportedOperationException();
+    refuseWithoutImages();
+    uploads.put(sha256, content);
   }
 
   /**
@@ -134,11 +381,92 @@ public final class TemplateService {
    * @return its SHA-256
    */
   public String uploadAs(String name, InputStream content) throws IOException {
-    throw new UnsupportedOperationException();
+    refuseWithoutImages();
+    return uploads.putAs(name, content);
   }
 
   /** Returns the SHA-256 of the archive that a client uploaded under a name. */
   public Optional<String> archiveOf(String name) {
-    throw new UnsupportedOperationException();
+    return uploads.named(name);
+  }
+
+  /** Ends the builds that a restart cut off, before others are begun. */
+  public void recover() {
+    remains.failInterrupted();
+  }
+
+  /** Removes what a crash or a sandbox in use left: sandboxes, images and rows. */
+  public void reconcile() {
+    remains.reconcile();
+  }
+
+  /** Removes uploads and cached steps that no build used for a while. */
+  public void removeUnused(Duration kept) {
+    Instant since = clock.instant().minus(kept);
+    try {
+      uploads.removeUnusedSince(since);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    int _ = cache.removeUnusedSince(since);
+  }
+
+  /** Cancels the builds that go on. */
+  @Override
+  public void close() {
+    builds.close();
+  }
+
+  /** Returns the time as the ledger keeps it. */
+  private Instant now() {
+    return clock.instant().truncatedTo(ChronoUnit.MICROS);
+  }
+
+  private <T> T locked(Supplier<T> work) {
+    lock.lock();
+    try {
+      return work.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static SandboxException missing(String what) {
+    return Fault.of(ErrorCode.TEMPLATE_NOT_FOUND, what, "build it first").exception();
+  }
+
+  private static SandboxException wrong(String field, String why) {
+    return Fault.of(ErrorCode.INVALID_REQUEST, field + " " + why, "correct it")
+        .with("field", field)
+        .exception();
+  }
+
+  private static TemplateView view(TemplateEntry entry) {
+    Recipe.Defaults defaults = TemplateDocument.read(entry.document());
+    return new TemplateView(
+        entry.id(),
+        entry.names(),
+        Optional.of(entry.image()).filter(image -> !image.isEmpty()),
+        defaults.env(),
+        defaults.user(),
+        defaults.cwd(),
+        defaults.start(),
+        defaults.ready(),
+        entry.cpus(),
+        entry.memoryMb(),
+        entry.build(),
+        entry.createdAt(),
+        entry.updatedAt());
+  }
+
+  private static BuildView view(BuildEntry entry) {
+    return new BuildView(
+        entry.id(),
+        entry.template(),
+        BuildView.State.valueOf(entry.state().name()),
+        entry.reason(),
+        entry.failedStep().map(Long::intValue),
+        entry.createdAt(),
+        entry.updatedAt());
   }
 }

@@ -3,6 +3,7 @@ package dev.isola.engine.volume;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -42,7 +43,7 @@ final class VolumeHelpers {
   private static final String ROOT = "root";
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final HelperSandboxes sandboxes;
+  private final InternalSandboxes sandboxes;
   private final VolumeMounts mounts;
   private final Map<Key, HelperSandbox> helpers = new ConcurrentHashMap<>();
 
@@ -65,7 +66,7 @@ final class VolumeHelpers {
     }
   }
 
-  VolumeHelpers(HelperSandboxes sandboxes, VolumeMounts mounts) {
+  VolumeHelpers(InternalSandboxes sandboxes, VolumeMounts mounts) {
     this.sandboxes = sandboxes;
     this.mounts = mounts;
   }

@@ -4,6 +4,7 @@ import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.VolumeView;
+import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.registry.Registry;
 import dev.isola.spi.SandboxId;
@@ -65,7 +66,7 @@ public final class VolumeService {
       Registry registry,
       Function<Order, Optional<String>> chooser,
       String usual,
-      HelperSandboxes sandboxes,
+      InternalSandboxes sandboxes,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;

@@ -1,12 +1,11 @@
-package dev.isola.engine.volume;
+package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.Order;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 
-/** The engine's own calls, for sandboxes through which volumes are reached. */
-public interface HelperSandboxes {
+/** The engine's own calls, for sandboxes that it makes for itself. */
+public interface InternalSandboxes {
   SandboxView create(Order order);
 
   Sandbox sandbox(SandboxId id);

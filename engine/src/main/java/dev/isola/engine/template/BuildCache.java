@@ -1,0 +1,112 @@
+package dev.isola.engine.template;
+
+import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.error.NotFound;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The file systems after steps of earlier builds: snapshots, each with its key as a tag. When one
+ * was used last is the time of a file that is called like it.
+ *
+ * @param folder of those files
+ */
+record BuildCache(Snapshots snapshots, Path folder, InstantSource clock) {
+  static final String TAG = "isola.build.key";
+
+  /**
+   * What a build can begin with.
+   *
+   * @param steps how many of its steps are done
+   */
+  record Hit(String snapshot, int steps) {}
+
+  /** Returns the snapshot after the most of the steps with these keys. */
+  Optional<Hit> find(List<String> keys) {
+    List<Snapshot> kept = kept().toList();
+    for (int steps = keys.size(); steps > 0; steps--) {
+      String key = keys.get(steps - 1);
+      Optional<Snapshot> found =
+          kept.reversed().stream().filter(one -> key.equals(one.tags().get(TAG))).findFirst();
+      if (found.isPresent()) {
+        touch(found.get().id());
+        return Optional.of(new Hit(found.get().id(), steps));
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns whether a provider tells all that a sandbox wrote. */
+  static boolean canKeep(Sandbox sandbox) {
+    return sandbox.as(Snapshotting.class).flatMap(Snapshotting::coverage).isPresent();
+  }
+
+  /** Keeps what a sandbox has now. */
+  void keep(SandboxId sandbox, String key) {
+    touch(
+        snapshots
+            .create(sandbox, SnapshotOrder.EVERYTHING.withTags(Map.of(TAG, key)))
+            .snapshot()
+            .id());
+  }
+
+  void remove(String snapshot) {
+    try {
+      snapshots.remove(snapshot);
+    } catch (NotFound already) {
+      // a client removed it
+    }
+    try {
+      Files.deleteIfExists(folder.resolve(snapshot));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Removes what no build used since; returns how many. */
+  int removeUnusedSince(Instant moment) {
+    List<String> unused =
+        kept().filter(one -> used(one).isBefore(moment)).map(Snapshot::id).toList();
+    unused.forEach(this::remove);
+    return unused.size();
+  }
+
+  private Stream<Snapshot> kept() {
+    return snapshots.list().stream().filter(one -> one.tags().containsKey(TAG));
+  }
+
+  private Instant used(Snapshot snapshot) {
+    try {
+      return Files.getLastModifiedTime(folder.resolve(snapshot.id())).toInstant();
+    } catch (IOException unknown) {
+      return snapshot.createdAt();
+    }
+  }
+
+  private void touch(String snapshot) {
+    try {
+      OwnFolder.create(folder);
+      Path file = folder.resolve(snapshot);
+      if (!Files.exists(file)) {
+        Files.createFile(file);
+      }
+      Files.setLastModifiedTime(file, FileTime.from(clock.instant()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package dev.isola.engine.template;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The keys of what builds leave: two builds whose steps have the same key have the same files. The
+ * key of a step is the hash of the key before it, of the step itself and, for COPY, of its archive.
+ */
+final class BuildKeys {
+  private BuildKeys() {}
+
+  /**
+   * Returns the key of a base.
+   *
+   * @param identity its digest, or its name where it has no digest
+   */
+  static String base(String identity, Recipe.Defaults defaults) {
+    List<String> fields = new ArrayList<>(List.of("base", identity));
+    add(fields, defaults.env());
+    fields.addAll(List.of(defaults.user(), defaults.cwd()));
+    return hash(fields);
+  }
+
+  /** Returns the keys after each of the steps. */
+  static List<String> of(String base, List<Step> steps) {
+    List<String> keys = new ArrayList<>();
+    String key = base;
+    for (Step step : steps) {
+      List<String> fields = new ArrayList<>(List.of(step.getClass().getSimpleName(), key));
+      fields.addAll(fields(step));
+      key = hash(fields);
+      keys.add(key);
+    }
+    return keys;
+  }
+
+  private static List<String> fields(Step step) {
+    return switch (step) {
+      case Step.Run run -> List.of(run.command(), run.user().orElse(""));
+      case Step.Copy copy ->
+          List.of(
+              copy.archive(),
+              copy.source(),
+              copy.destination(),
+              copy.owner().orElse(""),
+              copy.mode().orElse(""));
+      case Step.Env env -> {
+        List<String> fields = new ArrayList<>();
+        add(fields, env.variables());
+        yield fields;
+      }
+      case Step.Workdir workdir -> List.of(workdir.path());
+      case Step.User user -> List.of(user.name());
+      case Step.Packages packages -> packages.names();
+    };
+  }
+
+  private static void add(List<String> fields, Map<String, String> variables) {
+    new TreeMap<>(variables).forEach((name, value) -> fields.addAll(List.of(name, value)));
+    fields.add(Integer.toString(variables.size()));
+  }
+
+  /** Each field with its length, so that no two lists have the same bytes. */
+  private static String hash(List<String> fields) {
+    MessageDigest digest = Uploads.sha256();
+    for (String field : fields) {
+      byte[] bytes = field.getBytes(UTF_8);
+      digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
+      digest.update(bytes);
+    }
+    return HexFormat.of().formatHex(digest.digest());
+  }
+}

@@ -1,0 +1,101 @@
+package dev.isola.engine.template;
+
+import dev.isola.engine.api.BuildLine;
+import dev.isola.engine.api.BuildLine.Level;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+
+/**
+ * The log of a build that goes on. It is bounded, since commands write it; the line that says how
+ * the build ended is always kept.
+ */
+final class BuildLog implements AutoCloseable {
+  static final int MOST_LINES = 100_000;
+  static final long MOST_BYTES = 16L << 20;
+  static final int LONGEST_LINE = 4096;
+
+  private final OutputStream out;
+  private final InstantSource clock;
+  private long lines;
+  private long bytes;
+  private boolean full;
+  private boolean over;
+
+  /**
+   * @param out the file; each line is written to it at once
+   */
+  BuildLog(OutputStream out, InstantSource clock) {
+    this.out = out;
+    this.clock = clock;
+  }
+
+  void info(String message, Optional<Integer> step) {
+    line(Level.INFO, message, step);
+  }
+
+  synchronized void line(Level level, String message, Optional<Integer> step) {
+    if (full) {
+      return;
+    }
+    if (lines >= MOST_LINES || bytes >= MOST_BYTES) {
+      full = true;
+      write(Level.WARN, "the log is full: further lines are not kept", Optional.empty());
+    } else {
+      write(level, message, step);
+    }
+  }
+
+  /** Writes the last line, whatever was written before. */
+  synchronized void end(Level level, String message, Optional<Integer> step) {
+    if (!over) {
+      write(level, message, step);
+    }
+  }
+
+  private void write(Level level, String message, Optional<Integer> step) {
+    if (over) {
+      return;
+    }
+    String bounded =
+        message.length() > LONGEST_LINE ? message.substring(0, LONGEST_LINE) + "..." : message;
+    byte[] line = BuildLogLine.write(new BuildLine(clock.instant(), level, step, bounded));
+    try {
+      out.write(line);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    lines++;
+    bytes += line.length;
+    notifyAll();
+  }
+
+  /** Returns how many lines are written whole. */
+  synchronized long lines() {
+    return lines;
+  }
+
+  /** Waits until there is a line with a number, from 0 on, or no more will come. */
+  synchronized boolean await(long number, Duration most) throws InterruptedException {
+    long until = System.nanoTime() + most.toNanos();
+    while (lines <= number && !over) {
+      long left = (until - System.nanoTime()) / 1_000_000;
+      if (left <= 0) {
+        return false;
+      }
+      wait(left);
+    }
+    return true;
+  }
+
+  /** Says that no line follows. */
+  @Override
+  public synchronized void close() throws IOException {
+    over = true;
+    notifyAll();
+    out.close();
+  }
+}

@@ -1,0 +1,61 @@
+package dev.isola.engine.template;
+
+import dev.isola.document.recipe.Recipe;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What sandboxes of a template begin with, as the document that the ledger has. */
+final class TemplateDocument {
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+  private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
+
+  private TemplateDocument() {}
+
+  static String write(Recipe.Defaults defaults) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("env", new TreeMap<>(defaults.env()));
+    json.put("user", defaults.user());
+    json.put("cwd", defaults.cwd());
+    defaults.start().ifPresent(command -> json.put("start", command));
+    defaults.ready().ifPresent(command -> json.put("ready", command));
+    return JSON.writeValueAsString(json);
+  }
+
+  /** Reads a document; one that is damaged has nothing in it. */
+  static Recipe.Defaults read(String text) {
+    return parse(text).map(json -> read(json, "cwd")).orElse(Recipe.Defaults.NONE);
+  }
+
+  /**
+   * @param cwd the name of the member that has the folder
+   */
+  static Recipe.Defaults read(Map<String, Object> json, String cwd) {
+    Map<String, String> env = new TreeMap<>();
+    if (json.get("env") instanceof Map<?, ?> variables) {
+      variables.forEach((name, value) -> env.put(String.valueOf(name), String.valueOf(value)));
+    }
+    return new Recipe.Defaults(
+        env,
+        text(json, "user").orElse(""),
+        text(json, cwd).orElse(""),
+        text(json, "start"),
+        text(json, "ready"));
+  }
+
+  static Optional<String> text(Map<String, Object> json, String name) {
+    return json.get(name) instanceof String text ? Optional.of(text) : Optional.empty();
+  }
+
+  static Optional<Map<String, Object>> parse(String text) {
+    try {
+      return Optional.of(JSON.readValue(text, OBJECT));
+    } catch (JacksonException unreadable) {
+      return Optional.empty();
+    }
+  }
+}
