@@ -6,7 +6,6 @@ import dev.isola.app.cli.Host;
 import dev.isola.app.cli.VersionCommand;
 import dev.isola.compat.e2b.E2bApi;
 import dev.isola.compat.e2b.model.E2bSettings;
-import dev.isola.compat.e2b.model.Keep;
 import dev.isola.engine.Engine;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
@@ -75,7 +74,8 @@ public final class RunningServer implements AutoCloseable {
     ApiKeys keys = keys(host, config, ledger, clock, log);
     MachineNames names = MachineNames.of(config.get(Keys.SERVER_HOST));
     Serving serving = new Serving();
-    Images images = new HostImages(new ImageStore(data.path()));
+    ImageStore store = new ImageStore(data.path());
+    Images images = new HostImages(store);
     IsolaServer server =
         IsolaServer.open(
             IsolaServer.Address.of(
@@ -94,8 +94,7 @@ public final class RunningServer implements AutoCloseable {
                         new E2bSettings(
                             config.get(Keys.PROVIDER),
                             config.get(Keys.E2B_NETWORK),
-                            Optional.of(
-                                new Keep(new LedgerSettings(ledger), data.path().resolve("e2b")))),
+                            Optional.of(new LedgerSettings(ledger))),
                         images))),
             new Gate(config.get(Keys.SERVER_DOMAINS), names),
             keys,
@@ -115,7 +114,15 @@ public final class RunningServer implements AutoCloseable {
       HealthMonitor health =
           HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
       ends.push(health::close);
-      Engine engine = Engine.open(config, ledger, registry, health, clock, log);
+      Engine engine =
+          Engine.open(
+              config,
+              ledger,
+              registry,
+              health,
+              Optional.of(new HostTemplateImages(store)),
+              clock,
+              log);
       ends.push(engine::close);
       serving.ready(new Serving.Parts(engine, registry, health));
       StartReport report = new StartReport(config, engine.readiness(), log);

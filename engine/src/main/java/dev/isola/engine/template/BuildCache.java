@@ -2,6 +2,7 @@ package dev.isola.engine.template;
 
 import dev.isola.engine.snapshot.SnapshotOrder;
 import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.snapshot.chunk.ChunkStore.Swept;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
@@ -82,6 +83,9 @@ record BuildCache(Snapshots snapshots, Path folder, InstantSource clock) {
     List<String> unused =
         kept().filter(one -> used(one).isBefore(moment)).map(Snapshot::id).toList();
     unused.forEach(this::remove);
+    if (!unused.isEmpty()) {
+      Swept _ = snapshots.collect();
+    }
     return unused.size();
   }
 

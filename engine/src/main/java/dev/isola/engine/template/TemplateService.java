@@ -33,7 +33,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 
 /**
  * Templates of the operator, seen by all tenants: declared, built, listed and removed. Callers
@@ -47,9 +46,6 @@ public final class TemplateService implements AutoCloseable {
   public static final String BUILD_LABEL = BuildRun.LABEL;
 
   private static final int MOST_LINES = 1000;
-  private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._/-]{0,127}");
-  private static final Pattern TAG = Pattern.compile("[A-Za-z0-9._-]{1,64}");
-  private static final Pattern NO_TAG = Pattern.compile(":(default|latest)$");
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Ledger ledger;
@@ -98,7 +94,7 @@ public final class TemplateService implements AutoCloseable {
   /** Returns all templates, by name. */
   public List<TemplateView> list() {
     return available().stream()
-        .map(TemplateService::view)
+        .map(TemplateViews::of)
         .sorted(Comparator.comparing(TemplateView::name))
         .toList();
   }
@@ -115,11 +111,11 @@ public final class TemplateService implements AutoCloseable {
    * @param name its id or one of its names; the tags {@code default} and {@code latest} mean none
    */
   public Optional<TemplateView> find(String name) {
-    return entry(name).map(TemplateService::view);
+    return entry(name).map(TemplateViews::of);
   }
 
   private Optional<TemplateEntry> entry(String name) {
-    String plain = NO_TAG.matcher(name).replaceFirst("");
+    String plain = TemplateNames.plain(name);
     return ledger
         .templates()
         .find(plain)
@@ -137,7 +133,7 @@ public final class TemplateService implements AutoCloseable {
    * @throws dev.isola.spi.error.NotFound when there is none, or none that was built
    */
   public TemplateView built(String name) {
-    TemplateView found = view(need(name));
+    TemplateView found = TemplateViews.of(need(name));
     if (found.image().isEmpty()) {
       throw missing("template '" + name + "' was not built yet");
     }
@@ -153,9 +149,8 @@ public final class TemplateService implements AutoCloseable {
    */
   public TemplateView declare(
       String name, List<String> tags, Optional<Long> cpus, Optional<Long> memoryMb) {
-    refuseWithoutImages();
-    Set<String> names = names(name, tags);
-    return locked(() -> view(declareLocked(names, cpus, memoryMb)));
+    Set<String> names = TemplateNames.of(name, tags);
+    return locked(() -> TemplateViews.of(declareLocked(names, cpus, memoryMb)));
   }
 
   private TemplateEntry declareLocked(
@@ -184,27 +179,6 @@ public final class TemplateService implements AutoCloseable {
       boolean _ = ledger.templates().update(entry);
     }
     return entry;
-  }
-
-  private static Set<String> names(String name, List<String> tags) {
-    int colon = name.indexOf(':');
-    String plain = colon < 0 ? name : name.substring(0, colon);
-    if (!NAME.matcher(plain).matches()) {
-      throw wrong("name", "must be lower-case letters, digits, . _ / and -");
-    }
-    Set<String> names = new LinkedHashSet<>(List.of(plain));
-    if (colon >= 0) {
-      names.add(tagged(plain, name.substring(colon + 1)));
-    }
-    tags.forEach(tag -> names.add(tagged(plain, tag)));
-    return names;
-  }
-
-  private static String tagged(String name, String tag) {
-    if (!TAG.matcher(tag).matches()) {
-      throw wrong("tags", "a tag is letters, digits, . _ and -, at most 64");
-    }
-    return name + ":" + tag;
   }
 
   private void refuseWhenFull() {
@@ -253,7 +227,7 @@ public final class TemplateService implements AutoCloseable {
                   now,
                   now);
           builds.begin(begun, recipe, settings);
-          return view(begun);
+          return TemplateViews.of(begun);
         });
   }
 
@@ -281,7 +255,7 @@ public final class TemplateService implements AutoCloseable {
   /** Returns the builds of a template that are remembered, newest first. */
   public List<BuildView> builds(String template) {
     return ledger.templates().builds(need(template).id()).reversed().stream()
-        .map(TemplateService::view)
+        .map(TemplateViews::of)
         .toList();
   }
 
@@ -302,7 +276,7 @@ public final class TemplateService implements AutoCloseable {
         .templates()
         .build(build)
         .filter(entry -> entry.template().equals(id))
-        .map(TemplateService::view);
+        .map(TemplateViews::of);
   }
 
   /**
@@ -341,10 +315,10 @@ public final class TemplateService implements AutoCloseable {
         () -> {
           TemplateEntry entry = need(name);
           Set<String> names = new LinkedHashSet<>(entry.names());
-          names.addAll(names(entry.names().getFirst(), tags));
+          names.addAll(TemplateNames.of(entry.names().getFirst(), tags));
           TemplateEntry tagged = entry.named(List.copyOf(names), now());
           boolean _ = ledger.templates().update(tagged);
-          return view(tagged);
+          return TemplateViews.of(tagged);
         });
   }
 
@@ -376,7 +350,6 @@ public final class TemplateService implements AutoCloseable {
    * @throws dev.isola.spi.error.LimitExceeded when it is larger than 4 GiB
    */
   public void upload(String sha256, InputStream content) throws IOException {
-    refuseWithoutImages();
     uploads.put(sha256, content);
   }
 
@@ -386,7 +359,6 @@ public final class TemplateService implements AutoCloseable {
    * @return its SHA-256
    */
   public String uploadAs(String name, InputStream content) throws IOException {
-    refuseWithoutImages();
     return uploads.putAs(name, content);
   }
 
@@ -438,40 +410,5 @@ public final class TemplateService implements AutoCloseable {
 
   private static SandboxException missing(String what) {
     return Fault.of(ErrorCode.TEMPLATE_NOT_FOUND, what, "build it first").exception();
-  }
-
-  private static SandboxException wrong(String field, String why) {
-    return Fault.of(ErrorCode.INVALID_REQUEST, field + " " + why, "correct it")
-        .with("field", field)
-        .exception();
-  }
-
-  private static TemplateView view(TemplateEntry entry) {
-    Recipe.Defaults defaults = TemplateDocument.read(entry.document());
-    return new TemplateView(
-        entry.id(),
-        entry.names(),
-        Optional.of(entry.image()).filter(image -> !image.isEmpty()),
-        defaults.env(),
-        defaults.user(),
-        defaults.cwd(),
-        defaults.start(),
-        defaults.ready(),
-        entry.cpus(),
-        entry.memoryMb(),
-        entry.build(),
-        entry.createdAt(),
-        entry.updatedAt());
-  }
-
-  private static BuildView view(BuildEntry entry) {
-    return new BuildView(
-        entry.id(),
-        entry.template(),
-        BuildView.State.valueOf(entry.state().name()),
-        entry.reason(),
-        entry.failedStep().map(Long::intValue),
-        entry.createdAt(),
-        entry.updatedAt());
   }
 }

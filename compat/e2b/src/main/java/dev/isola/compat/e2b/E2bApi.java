@@ -12,7 +12,6 @@ import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.compat.e2b.template.BaseImage;
-import dev.isola.compat.e2b.template.TemplateBook;
 import dev.isola.compat.e2b.template.TemplateRoutes;
 import dev.isola.compat.e2b.template.Templates;
 import dev.isola.compat.e2b.volume.VolumeRoutes;
@@ -94,11 +93,7 @@ public final class E2bApi implements ApiExtension {
       Serving serving, ApiKeys keys, E2bSettings settings, Images images) {
     Described described = new Described(serving, keys);
     Templates templates =
-        new Templates(
-            serving,
-            images,
-            settings.keep().map(keep -> new TemplateBook(keep.settings())),
-            new BaseImage(images));
+        new Templates(serving, images, new BaseImage(images));
     Beginnings beginnings = new Beginnings(serving);
     Wanted wanted = new Wanted(settings);
     List<Route> building =
@@ -107,10 +102,9 @@ public final class E2bApi implements ApiExtension {
             .map(
                 keep ->
                     Stream.concat(
-                            new TemplateRoutes(serving, keys, images, templates, settings, keep)
+                            new TemplateRoutes(serving, keys, templates, settings)
                                 .routes().stream(),
-                            VolumeRoutes.all(
-                                keep.settings(), serving, templates, settings.provider())
+                            VolumeRoutes.all(keep, serving, templates, settings.provider())
                                 .stream())
                         .toList())
             .orElse(List.of());

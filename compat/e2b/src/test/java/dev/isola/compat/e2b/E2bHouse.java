@@ -1,7 +1,6 @@
 package dev.isola.compat.e2b;
 
 import dev.isola.compat.e2b.model.E2bSettings;
-import dev.isola.compat.e2b.model.Keep;
 import dev.isola.server.Options;
 import dev.isola.server.ServerHouse;
 import dev.isola.server.context.Images;
@@ -47,7 +46,7 @@ final class E2bHouse {
                     new E2bSettings(
                         factory.name(),
                         NetworkMode.NONE,
-                        Optional.of(new Keep(stored, folder.resolve("e2b")))),
+                        Optional.of(stored)),
                     Images.NONE)));
   }
 }

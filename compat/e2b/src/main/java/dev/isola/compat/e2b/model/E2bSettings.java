@@ -1,5 +1,6 @@
 package dev.isola.compat.e2b.model;
 
+import dev.isola.engine.api.Settings;
 import dev.isola.spi.spec.NetworkMode;
 import java.util.Optional;
 
@@ -8,9 +9,9 @@ import java.util.Optional;
  *
  * @param provider that makes their sandboxes
  * @param network of sandboxes that may have the internet
- * @param keep where templates can be built
+ * @param keep what outlives the server, where templates and volumes are offered
  */
-public record E2bSettings(String provider, NetworkMode network, Optional<Keep> keep) {
+public record E2bSettings(String provider, NetworkMode network, Optional<Settings> keep) {
   /** With nothing opened that nobody asked for. */
   public static E2bSettings of(String provider) {
     return new E2bSettings(provider, NetworkMode.NONE, Optional.empty());

@@ -1,9 +1,7 @@
 package dev.isola.compat.e2b.template;
 
-import dev.isola.server.route.JsonText;
-import java.nio.charset.StandardCharsets;
+import dev.isola.engine.api.TemplateView;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,6 +50,23 @@ public record Template(
     return of(id, Optional.of(image), USER, HOME);
   }
 
+  /** One of the engine's; where it names no user or folder, it has those of E2B's templates. */
+  static Template of(TemplateView view) {
+    return new Template(
+        view.id(),
+        view.names(),
+        view.image(),
+        view.env(),
+        view.user().isEmpty() ? USER : view.user(),
+        view.cwd().isEmpty() ? HOME : view.cwd(),
+        view.start(),
+        view.ready(),
+        view.cpus(),
+        view.memoryMb(),
+        view.build(),
+        view.createdAt());
+  }
+
   private static Template of(String id, Optional<String> image, String user, String folder) {
     return new Template(
         id,
@@ -85,12 +100,6 @@ public record Template(
         createdAt);
   }
 
-  /** Returns this known by other names. */
-  Template named(List<String> others) {
-    return new Template(
-        id, others, image, env, user, folder, start, ready, cpus, memoryMb, build, createdAt);
-  }
-
   /** Returns this with a command in the background. */
   public Template starting(String command) {
     return new Template(
@@ -106,50 +115,5 @@ public record Template(
         memoryMb,
         build,
         createdAt);
-  }
-
-  String text() {
-    Map<String, Object> json = new LinkedHashMap<>();
-    json.put("id", id);
-    json.put("names", names);
-    image.ifPresent(value -> json.put("image", value));
-    json.put("env", env);
-    json.put("user", user);
-    json.put("folder", folder);
-    start.ifPresent(value -> json.put("start", value));
-    ready.ifPresent(value -> json.put("ready", value));
-    cpus.ifPresent(value -> json.put("cpus", value));
-    memoryMb.ifPresent(value -> json.put("memoryMb", value));
-    json.put("build", build);
-    json.put("createdAt", createdAt.toString());
-    return new String(JsonText.of(json), StandardCharsets.UTF_8);
-  }
-
-  static Template read(String text) {
-    Map<String, Object> json = JsonText.object(text);
-    Map<String, String> env = new LinkedHashMap<>();
-    ((Map<?, ?>) field(json, "env"))
-        .forEach((name, value) -> env.put(String.valueOf(name), String.valueOf(value)));
-    return new Template(
-        field(json, "id").toString(),
-        ((List<?>) field(json, "names")).stream().map(String::valueOf).toList(),
-        Optional.ofNullable(json.get("image")).map(String::valueOf),
-        env,
-        field(json, "user").toString(),
-        field(json, "folder").toString(),
-        Optional.ofNullable(json.get("start")).map(String::valueOf),
-        Optional.ofNullable(json.get("ready")).map(String::valueOf),
-        Optional.ofNullable((Number) json.get("cpus")).map(Number::longValue),
-        Optional.ofNullable((Number) json.get("memoryMb")).map(Number::longValue),
-        field(json, "build").toString(),
-        Instant.parse(field(json, "createdAt").toString()));
-  }
-
-  private static Object field(Map<String, Object> json, String name) {
-    Object value = json.get(name);
-    if (value == null) {
-      throw new IllegalStateException("a template is stored without " + name);
-    }
-    return value;
   }
 }

@@ -5,7 +5,11 @@ import dev.isola.compat.e2b.model.Body;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bSettings;
-import dev.isola.compat.e2b.model.Keep;
+import dev.isola.engine.api.BuildView;
+import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.template.BuildSettings;
+import dev.isola.document.recipe.Recipe;
+import dev.isola.engine.template.TemplateService;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
@@ -20,46 +24,36 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
-import java.security.SecureRandom;
-import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.UUID;
 
 /** Templates: named, built, looked at, removed. Who builds one decides what others run. */
 public final class TemplateRoutes {
-  private static final SecureRandom RANDOM = new SecureRandom();
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
 
   /** The purpose of the secret that opens the place of an upload. */
   private static final String UPLOAD = "template-upload";
 
+  /** What the names of E2B's own base images begin with. */
+  private static final String E2B_BASE = "e2bdev/base";
+
   private final Serving serving;
   private final ApiKeys keys;
-  private final Images images;
   private final Templates templates;
-  private final TemplateBook book;
-  private final Uploads uploads;
-  private final Builds builds;
+  private final E2bSettings settings;
 
   public TemplateRoutes(
-      Serving serving,
-      ApiKeys keys,
-      Images images,
-      Templates templates,
-      E2bSettings settings,
-      Keep keep) {
+      Serving serving, ApiKeys keys, Templates templates, E2bSettings settings) {
     this.serving = serving;
     this.keys = keys;
-    this.images = images;
     this.templates = templates;
-    book = new TemplateBook(keep.settings());
-    uploads = new Uploads(keep.folder().resolve("uploads"));
-    builds = new Builds(serving, images, book, uploads, settings.provider(), settings.network());
+    this.settings = settings;
+  }
+
+  private TemplateService engine() {
+    return serving.engine().templates();
   }
 
   public List<Route> routes() {
@@ -112,46 +106,26 @@ public final class TemplateRoutes {
   private void named(Exchange exchange) throws IOException {
     Body body = new Body(exchange.body());
     String name = body.text("name").or(() -> body.text("alias")).orElse("").strip();
-    if (!name.matches("[a-z0-9][a-z0-9._/-]{0,127}(:[A-Za-z0-9._-]{1,64})?")) {
-      throw Body.wrong("name", "must be lower-case letters, digits, . _ / and -");
-    }
     List<String> tags = body.texts("tags");
-    String plain = name.replaceFirst(":.*$", "");
-    Set<String> names = new LinkedHashSet<>(List.of(plain));
-    if (name.contains(":")) {
-      names.add(name);
-    }
-    tags.forEach(tag -> names.add(plain + ":" + tag));
-    Optional<Template> known = book.find(plain);
-    known.ifPresent(one -> names.addAll(one.names()));
-    Template template =
-        new Template(
-            known.map(Template::id).orElseGet(() -> SandboxId.random(RANDOM).value()),
-            List.copyOf(names),
-            known.flatMap(Template::image),
-            known.map(Template::env).orElse(Map.of()),
-            known.map(Template::user).orElse(Template.USER),
-            known.map(Template::folder).orElse(Template.HOME),
-            known.flatMap(Template::start),
-            known.flatMap(Template::ready),
-            body.whole("cpuCount"),
-            body.whole("memoryMB"),
-            UUID.randomUUID().toString(),
-            known.map(Template::createdAt).orElseGet(Instant::now));
-    book.put(template);
+    TemplateView template =
+        engine().declare(name, tags, body.whole("cpuCount"), body.whole("memoryMB"));
+    List<String> plain = List.of(name.replaceFirst(":.*$", ""));
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("templateID", template.id());
     json.put("buildID", template.build());
     json.put("public", false);
-    json.put("names", List.of(plain));
+    json.put("names", plain);
     json.put("tags", tags);
-    json.put("aliases", List.of(plain));
+    json.put("aliases", plain);
     exchange.json(202, json);
   }
 
-  private Template need(Exchange exchange) {
-    String name = exchange.path("template");
-    return book.find(name).orElseThrow(() -> unknown(name));
+  private TemplateView need(Exchange exchange) {
+    return need(exchange.path("template"));
+  }
+
+  private TemplateView need(String name) {
+    return engine().find(name).orElseThrow(() -> unknown(name));
   }
 
   private static SandboxException unknown(String name) {
@@ -161,11 +135,12 @@ public final class TemplateRoutes {
   }
 
   private void upload(Exchange exchange) throws IOException {
-    Template template = need(exchange);
+    TemplateView template = need(exchange);
     String hash = exchange.path("hash");
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("present", uploads.contains(hash));
-    if (!uploads.contains(hash)) {
+    boolean present = engine().archiveOf(hash).isPresent();
+    json.put("present", present);
+    if (!present) {
       json.put(
           "url",
           Confidential.token(
@@ -182,14 +157,15 @@ public final class TemplateRoutes {
     exchange.json(201, json);
   }
 
-  private Confidential secret(Template template, String hash) {
+  private Confidential secret(TemplateView template, String hash) {
     return keys.tokens().steady(new SandboxId(template.id()), UPLOAD + " " + hash);
   }
 
   private void put(Exchange exchange) throws IOException {
     String hash = exchange.path("hash");
     boolean good =
-        book.find(exchange.path("template"))
+        engine()
+            .find(exchange.path("template"))
             .filter(one -> isSecret(one, hash, exchange.path("secret")))
             .isPresent();
     if (!good) { // nor is a client without the secret told which templates there are
@@ -197,78 +173,71 @@ public final class TemplateRoutes {
           .exception();
     }
     exchange.actor(E2bCredentials.UPLOAD_URL_ACTOR);
-    uploads.put(hash, exchange.content());
+    String _ = engine().uploadAs(hash, exchange.content());
     exchange.json(200, Map.of());
   }
 
-  private boolean isSecret(Template template, String hash, String shown) {
+  private boolean isSecret(TemplateView template, String hash, String shown) {
     return keys.tokens().isSteady(new SandboxId(template.id()), UPLOAD + " " + hash, shown);
   }
 
   private void build(Exchange exchange) throws IOException {
-    Template template = need(exchange);
-    if (!template.build().equals(exchange.path("build"))) {
-      throw Fault.of(ErrorCode.CONFLICT, "a newer build was asked for", "begin once more")
-          .exception();
-    }
+    TemplateView template = need(exchange);
     Body body = new Body(exchange.body());
-    List<Step> steps =
-        body.objects("steps").stream()
-            .map(one -> new Step(one.needed("type"), one.texts("args"), one.text("filesHash")))
-            .toList();
-    Optional<String> image = body.text("fromImage");
-    Template from =
-        image.isPresent() ? Template.of("", "") : templates.find(body.needed("fromTemplate"));
-    builds.begin(
-        template.build(),
-        log ->
-            new Builds.Plan(
-                template,
-                image
-                    .map(
-                        one ->
-                            templates.pulled(
-                                one, words -> log.line("info", words, Optional.empty())))
-                    .orElse(from),
-                steps,
-                body.text("startCmd").filter(text -> !text.isBlank()),
-                body.text("readyCmd").filter(text -> !text.isBlank())));
+    Instructions instructions = new Instructions(engine()::archiveOf);
+    Recipe recipe =
+        new Recipe(
+            base(body),
+            body.objects("steps").stream().map(instructions::step).toList(),
+            body.text("startCmd").filter(text -> !text.isBlank()),
+            body.text("readyCmd").filter(text -> !text.isBlank()),
+            template.cpus(),
+            template.memoryMb());
+    BuildView _ =
+        engine()
+            .begin(
+                template.id(),
+                exchange.path("build"),
+                recipe,
+                new BuildSettings(settings.provider(), settings.network()));
     exchange.json(202, Map.of());
   }
 
-  private void status(Exchange exchange) throws IOException {
-    Template template = need(exchange);
-    String build = exchange.path("build");
-    int from = exchange.query("logsOffset").map(Integer::parseInt).orElse(0);
-    Map<String, Object> told =
-        builds
-            .log(build)
-            .map(log -> log.told(template.id(), build, from))
-            .orElseGet(() -> forgotten(template, build));
-    exchange.json(200, told);
+  private Recipe.Base base(Body body) {
+    Optional<String> image = body.text("fromImage");
+    Template from =
+        image
+            .map(name -> name.startsWith(E2B_BASE) ? Images.BASE : name)
+            .map(name -> Template.of(name, name))
+            .orElseGet(() -> templates.find(body.needed("fromTemplate")));
+    Recipe.Defaults defaults =
+        new Recipe.Defaults(from.env(), from.user(), from.folder(), from.start(), from.ready());
+    return from.image()
+        .<Recipe.Base>map(name -> new Recipe.Base.Image(name, defaults))
+        .orElseGet(() -> new Recipe.Base.Host(defaults));
   }
 
-  private static Map<String, Object> forgotten(Template template, String build) {
-    boolean ready = template.image().isPresent() && template.build().equals(build);
-    Map<String, Object> json = new LinkedHashMap<>();
-    json.put("templateID", template.id());
-    json.put("buildID", build);
-    json.put("status", ready ? "ready" : "error");
-    json.put("logEntries", List.of());
-    json.put("logs", List.of());
-    if (!ready) {
-      json.put(
-          "reason",
-          Map.of("message", "the server was started anew meanwhile", "logEntries", List.of()));
-    }
-    return json;
+  private void status(Exchange exchange) throws IOException {
+    TemplateView template = need(exchange);
+    String build = exchange.path("build");
+    int from = exchange.query("logsOffset").map(Integer::parseInt).orElse(0);
+    exchange.json(
+        200,
+        engine()
+            .findBuild(template.id(), build)
+            .map(
+                found ->
+                    BuildStatus.of(
+                        found,
+                        engine().log(template.id(), build, from, BuildStatus.PAGE).lines()))
+            .orElseGet(() -> BuildStatus.unknown(template, build)));
   }
 
   private void list(Exchange exchange) throws IOException {
-    exchange.json(200, book.all().stream().map(TemplateRoutes::json).toList());
+    exchange.json(200, engine().list().stream().map(TemplateRoutes::json).toList());
   }
 
-  private static Map<String, Object> json(Template template) {
+  private static Map<String, Object> json(TemplateView template) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("templateID", template.id());
     json.put("buildID", template.build());
@@ -280,7 +249,7 @@ public final class TemplateRoutes {
     json.put("aliases", template.names());
     json.put("names", template.names());
     json.put("createdAt", template.createdAt().toString());
-    json.put("updatedAt", template.createdAt().toString());
+    json.put("updatedAt", template.updatedAt().toString());
     json.put("spawnCount", 0);
     json.put("buildCount", 1);
     json.put("envdVersion", EnvdVersion.LEAST);
@@ -293,7 +262,7 @@ public final class TemplateRoutes {
   }
 
   private void tags(Exchange exchange) throws IOException {
-    Template template = need(exchange);
+    TemplateView template = need(exchange);
     exchange.json(
         200,
         template.names().stream()
@@ -313,25 +282,21 @@ public final class TemplateRoutes {
   private void tag(Exchange exchange) throws IOException {
     Body body = new Body(exchange.body());
     String target = body.needed("target").replaceFirst(":.*$", "");
-    Template template = book.find(target).orElseThrow(() -> unknown(target));
-    Set<String> names = new LinkedHashSet<>(template.names());
-    body.texts("tags").forEach(tag -> names.add(target + ":" + tag));
-    book.put(template.named(List.copyOf(names)));
+    TemplateView template = engine().tag(need(target).id(), body.texts("tags"));
     exchange.json(201, Map.of("buildID", template.build(), "tags", body.texts("tags")));
   }
 
   /** A snapshot is a template to E2B's clients, and removed as one. */
   private void remove(Exchange exchange) throws IOException {
     String name = exchange.path("template");
-    Optional<Template> template = book.find(name);
+    Optional<TemplateView> template = engine().find(name);
     if (template.isPresent()) {
       if (exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isEmpty()) {
         throw Fault.of(
                 ErrorCode.FORBIDDEN, "templates are everybody's", "use a key with scope admin")
             .exception();
       }
-      template.get().image().ifPresent(images::remove);
-      book.remove(template.get());
+      engine().remove(template.get().id());
     } else {
       serving.engine().snapshots().remove(name);
     }

@@ -11,11 +11,9 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /** Templates are images and snapshots, by whatever name E2B's clients know them. */
-public record Templates(
-    Serving serving, Images images, Optional<TemplateBook> book, BaseImage base) {
+public record Templates(Serving serving, Images images, BaseImage base) {
 
   /**
    * @param name may have a tag, of which {@code default} and {@code latest} mean nothing
@@ -26,9 +24,8 @@ public record Templates(
     if (plain.equals(Template.HOST.id())) {
       return Template.HOST;
     }
-    Optional<Template> built = book.flatMap(one -> one.find(plain));
-    if (built.isPresent()) {
-      return built.filter(one -> one.image().isPresent()).orElseThrow(() -> unbuilt(plain));
+    if (serving.engine().templates().find(plain).isPresent()) {
+      return Template.of(serving.engine().templates().built(plain));
     }
     if (hasImage(plain)) {
       return Template.of(plain, plain);
@@ -70,21 +67,6 @@ public record Templates(
     }
   }
 
-  /** Finds what an image of a registry is here, or fetches it. */
-  public Template pulled(String reference, Consumer<String> progress) {
-    if (reference.startsWith("e2bdev/base")) {
-      return find(Images.BASE);
-    }
-    String name =
-        "from-" + reference.toLowerCase(java.util.Locale.ROOT).replaceAll("[^a-z0-9._-]", "-");
-    String kept = name.length() > 63 ? name.substring(0, 63) : name;
-    if (!hasImage(kept)) {
-      progress.accept("pulling " + reference);
-      images.pull(kept, reference, false, progress);
-    }
-    return Template.of(kept, kept);
-  }
-
   /** Returns what is there for who needs no more than a root: {@code base}, or the host's files. */
   public Template any() {
     return hasImage(Images.BASE) ? Template.of(Images.BASE, Images.BASE) : Template.HOST;
@@ -92,14 +74,6 @@ public record Templates(
 
   private boolean hasImage(String name) {
     return images.list().stream().anyMatch(one -> one.name().equals(name));
-  }
-
-  private static SandboxException unbuilt(String name) {
-    return Fault.of(
-            ErrorCode.TEMPLATE_NOT_FOUND,
-            "template '" + name + "' was not built yet",
-            "wait for its build, or begin one")
-        .exception();
   }
 
   private static SandboxException unknown(String name) {

@@ -1,8 +1,11 @@
-package dev.isola.compat.e2b.template;
+package dev.isola.engine.template;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;
@@ -15,11 +18,10 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.spec.SandboxSpec;
-import java.io.InputStream;
+import java.io.ByteArrayInputStream;
+import java.io.OutputStream;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -28,25 +30,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** E1: a build step that fails is an error of the client that sent it. */
-class StepsTest {
+class BuildStepsTest {
   private static final SandboxId ID = new SandboxId("buildsteps");
-  private static final Template FROM =
-      new Template(
-          "here",
-          List.of(),
-          Optional.empty(),
-          Map.of(),
-          System.getProperty("user.name"),
-          ".",
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty(),
-          "",
-          Instant.EPOCH);
 
   private Provider provider;
-  private Steps steps;
+  private BuildSteps steps;
 
   @BeforeEach
   void open(@TempDir Path folder) {
@@ -57,11 +45,12 @@ class StepsTest {
                 new ProviderContext(new InstanceId("steps"), folder, InstantSource.system()));
     Sandbox sandbox = provider.create(SandboxSpec.builder(ID).build());
     steps =
-        new Steps(
+        new BuildSteps(
             sandbox,
-            FROM,
-            new BuildLog(InstantSource.system()),
-            hash -> InputStream.nullInputStream());
+            new Recipe.Defaults(
+                Map.of(), System.getProperty("user.name"), ".", Optional.empty(), Optional.empty()),
+            new BuildLog(OutputStream.nullOutputStream(), InstantSource.system()),
+            hash -> new ByteArrayInputStream("this is no archive".repeat(100).getBytes(UTF_8)));
   }
 
   @AfterEach
@@ -70,29 +59,32 @@ class StepsTest {
     provider.close();
   }
 
-  private SandboxException failure(String type, String... args) {
-    return catchThrowableOfType(
-        SandboxException.class,
-        () -> steps.run(new Step(type, List.of(args), Optional.empty()), 1));
+  private SandboxException failure(Step step) {
+    return catchThrowableOfType(SandboxException.class, () -> steps.run(step, 3));
   }
 
   @Test
-  void failingStepIsTheClientsAndSaysExitCodeAndOutput() {
-    SandboxException e = failure("RUN", "echo to stdout; echo to stderr >&2; exit 7");
+  void failingStepIsTheClientsAndSaysStepCommandExitCodeAndOutput() {
+    SandboxException e =
+        failure(new Step.Run("echo to stdout; echo to stderr >&2; exit 7"));
     assertThat(e.code()).isEqualTo(ErrorCode.BUILD_FAILED);
     assertThat(e.category()).isEqualTo(Category.CALLER);
     assertThat(e.context()).containsEntry("exitCode", "7");
     assertThat(e.context().get("output")).contains("to stdout\n", "to stderr\n");
+    assertThat(e.fault().what()).contains("step 3", "exit 7", "exit code 7", "to stderr");
   }
 
   @Test
   void outputInTheErrorIsBoundedAndItsEnd() {
-    SandboxException e = failure("RUN", "head -c 100000 /dev/zero | tr '\\0' x; echo last; exit 1");
+    SandboxException e =
+        failure(new Step.Run("head -c 100000 /dev/zero | tr '\\0' x; echo last; exit 1"));
     assertThat(e.context().get("output")).hasSize(2048).endsWith("last\n");
   }
 
   @Test
-  void copyWithoutFilesIsTheClients() {
-    assertThat(failure("COPY", ".", ".").code()).isEqualTo(ErrorCode.BUILD_FAILED);
+  void copyOfWhatIsNoArchiveIsTheClients() {
+    SandboxException e = failure(new Step.Copy("0".repeat(64), ".", "."));
+    assertThat(e.code()).isEqualTo(ErrorCode.BUILD_FAILED);
+    assertThat(e.fault().what()).contains("step 3", "archive");
   }
 }

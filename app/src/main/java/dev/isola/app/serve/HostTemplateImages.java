@@ -1,0 +1,69 @@
+package dev.isola.app.serve;
+
+import dev.isola.engine.template.TemplateImages;
+import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageStore;
+import dev.isola.server.context.Images;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.NotFound;
+import java.io.InputStream;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** The images in the data folder, for templates. */
+record HostTemplateImages(ImageStore store) implements TemplateImages {
+  private static final String PULLED = "from-";
+  private static final int LONGEST_NAME = 63;
+
+  @Override
+  public Optional<StoredImage> find(String name) {
+    return store.find(name).map(HostTemplateImages::stored);
+  }
+
+  private static StoredImage stored(Image image) {
+    return new StoredImage(
+        image.digest(), image.env(), image.user().orElse(""), image.workdir().orElse(""));
+  }
+
+  @Override
+  public void add(String name, InputStream archive) {
+    new HostImages(store).add(name, archive, false);
+  }
+
+  @Override
+  public String pull(String reference, Consumer<String> progress) {
+    boolean base = reference.equals(Images.BASE);
+    String name = base ? reference : name(reference);
+    if (store.find(name).isEmpty()) {
+      HostImages images = new HostImages(store);
+      progress.accept((base ? "making " : "pulling ") + reference);
+      try {
+        if (base) {
+          images.base(progress);
+        } else {
+          images.pull(name, reference, false, progress);
+        }
+      } catch (Conflict e) {
+        if (store.find(name).isEmpty()) {
+          throw e;
+        } // another build was quicker
+      }
+    }
+    return name;
+  }
+
+  private static String name(String reference) {
+    String name = PULLED + reference.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9._-]", "-");
+    return name.length() > LONGEST_NAME ? name.substring(0, LONGEST_NAME) : name;
+  }
+
+  @Override
+  public void remove(String name) {
+    try {
+      store.remove(name);
+    } catch (NotFound already) {
+      // as it should be
+    }
+  }
+}

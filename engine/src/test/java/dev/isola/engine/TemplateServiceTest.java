@@ -1,0 +1,514 @@
+package dev.isola.engine;
+
+import static dev.isola.engine.template.StoreImages.SMALL;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.BuildView;
+import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.template.BuildSettings;
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
+import dev.isola.engine.template.TemplateService;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.NotFound;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.BuildEntry;
+import dev.isola.store.TemplateEntry;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Templates that are built for real, with bubblewrap and an image of busybox. */
+class TemplateServiceTest {
+  private static final String UNIQUE = "cat /proc/sys/kernel/random/uuid > /unique";
+
+  @TempDir Path folder;
+  private TemplateHouse house;
+
+  @BeforeEach
+  void open() throws IOException {
+    house = new TemplateHouse(folder);
+  }
+
+  @AfterEach
+  void close() {
+    if (house != null) {
+      house.close();
+    }
+  }
+
+  private TemplateService templates() {
+    return house.engine.templates();
+  }
+
+  private static Recipe recipe(Step... steps) {
+    return recipe(new Recipe.Base.Image(SMALL), steps);
+  }
+
+  private static Recipe recipe(Recipe.Base base, Step... steps) {
+    return new Recipe(
+        base,
+        List.of(steps),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  private BuildView begin(Recipe recipe) {
+    return templates().build("web", recipe, BuildSettings.DEFAULT);
+  }
+
+  private BuildView build(Recipe recipe) {
+    return house.ended(begin(recipe));
+  }
+
+  private BuildView ready(Recipe recipe) {
+    BuildView build = build(recipe);
+    assertThat(build.state())
+        .as("%s: %s", build.reason(), house.messages(build))
+        .isEqualTo(BuildView.State.READY);
+    return build;
+  }
+
+  /** Returns what a command says in a sandbox that is made from the template. */
+  private String output(String command) {
+    SandboxId id = sandbox();
+    try {
+      return house
+          .engine
+          .sandbox(id)
+          .run(Command.argv("/bin/sh", "-c", command))
+          .stdout()
+          .text();
+    } finally {
+      house.engine.destroy(id, Destroy.FORCE);
+    }
+  }
+
+  private SandboxId sandbox() {
+    TemplateView template = templates().built("web");
+    SandboxSpec.Builder spec =
+        SandboxSpec.builder(SandboxId.random(new java.util.Random()))
+            .image(template.image().orElseThrow())
+            .env(template.env());
+    if (!template.user().isEmpty()) {
+      spec.user(template.user());
+    }
+    if (!template.cwd().isEmpty()) {
+      spec.cwd(template.cwd());
+    }
+    return house
+        .engine
+        .create(Order.of(CreateRequest.of(spec.build(), TemplateHouse.PROVIDER)))
+        .entry()
+        .id();
+  }
+
+  private List<String> builtImages() {
+    return house.images.names().stream().filter(name -> !name.equals(SMALL)).toList();
+  }
+
+  @Test
+  void stepsMakeAnImageAndWhatSandboxesBeginWith() throws IOException {
+    String archive = archive("app.txt", "copied in");
+    BuildView build =
+        ready(
+            recipe(
+                new Step.Env(Map.of("GREETING", "hello")),
+                new Step.Run("echo \"by $(id -un)\" > /by-root"),
+                new Step.User("user"),
+                new Step.Workdir("/opt/app"),
+                new Step.Copy(archive, "app.txt", "files/"),
+                new Step.Run("echo \"by $(id -un) with $GREETING\" > made.txt")));
+    TemplateView template = templates().built("web");
+    assertThat(template.user()).isEqualTo("user");
+    assertThat(template.cwd()).isEqualTo("/opt/app");
+    assertThat(template.env()).containsEntry("GREETING", "hello");
+    assertThat(
+            output(
+                "cat /by-root made.txt files/app.txt; echo; stat -c %U files/app.txt; pwd;"
+                    + " echo $GREETING"))
+        .isEqualTo("by root\nby user with hello\ncopied in\nuser\n/opt/app\nhello\n");
+    assertThat(house.messages(build))
+        .anyMatch(line -> line.startsWith("RUN echo"))
+        .anyMatch(line -> line.startsWith("COPY app.txt files/"))
+        .endsWith("done");
+    assertThat(house.sandboxes()).isEmpty();
+    assertThat(templates().builds("web")).containsExactly(build);
+  }
+
+  @Test
+  void sameStepsAreTakenFromTheCache() {
+    Recipe recipe = recipe(new Step.Run(UNIQUE), new Step.Env(Map.of("A", "B")));
+    ready(recipe);
+    String first = output("cat /unique");
+    BuildView second = ready(recipe);
+    assertThat(output("cat /unique; echo $A")).isEqualTo(first + "B\n");
+    assertThat(house.messages(second)).contains("CACHED RUN " + UNIQUE);
+    ready(recipe(new Step.Run(UNIQUE + " "), new Step.Env(Map.of("A", "B"))));
+    assertThat(output("cat /unique")).isNotEqualTo(first);
+  }
+
+  @Test
+  void changedArchiveRunsItsStepAndThoseAfterIt() throws IOException {
+    String first = archive("app.txt", "first");
+    String second = archive("app.txt", "second");
+    ready(copying(first));
+    String before = output("cat /unique");
+    String after = output("cat /after");
+    BuildView build = ready(copying(second));
+    assertThat(output("cat /unique")).isEqualTo(before);
+    assertThat(output("cat /after")).isNotEqualTo(after);
+    assertThat(output("cat /app.txt")).isEqualTo("second");
+    assertThat(house.messages(build))
+        .contains("CACHED RUN " + UNIQUE)
+        .noneMatch(line -> line.startsWith("CACHED COPY"));
+  }
+
+  private static Recipe copying(String archive) {
+    return recipe(
+        new Step.Run(UNIQUE),
+        new Step.Copy(archive, ".", "/"),
+        new Step.Run(UNIQUE.replace("/unique", "/after")));
+  }
+
+  @Test
+  void buildGoesOnWithoutACacheThatIsDamagedOrGone() throws IOException {
+    Recipe recipe = recipe(new Step.Run(UNIQUE));
+    ready(recipe);
+    String first = output("cat /unique");
+    try (Stream<Path> chunks = Files.walk(folder.resolve("snapshots/chunks"))) {
+      for (Path file : chunks.filter(Files::isRegularFile).toList()) {
+        Files.write(file, new byte[] {1, 2, 3});
+      }
+    }
+    BuildView build = ready(recipe);
+    assertThat(house.messages(build)).anyMatch(line -> line.contains("goes on without it"));
+    assertThat(output("cat /unique")).isNotEqualTo(first);
+    house.engine.snapshots().list().forEach(one -> house.engine.snapshots().remove(one.id()));
+    ready(recipe);
+  }
+
+  @Test
+  void unusedCacheIsRemoved() {
+    ready(recipe(new Step.Run(UNIQUE)));
+    assertThat(house.engine.snapshots().list()).hasSize(1);
+    templates().removeUnused(Duration.ofDays(1));
+    assertThat(house.engine.snapshots().list()).hasSize(1);
+    templates().removeUnused(Duration.ofSeconds(-60));
+    assertThat(house.engine.snapshots().list()).isEmpty();
+  }
+
+  @Test
+  void failingStepFailsTheBuildAndKeepsTheTemplate() {
+    ready(recipe(new Step.Run("echo first > /version")));
+    TemplateView before = templates().built("web");
+    BuildView failed =
+        build(
+            recipe(
+                new Step.Run("echo second > /version"),
+                new Step.Run("echo the reason; exit 3"),
+                new Step.Run("echo never")));
+    assertThat(failed.state()).isEqualTo(BuildView.State.FAILED);
+    assertThat(failed.failedStep()).contains(2);
+    assertThat(failed.reason()).contains("step 2", "exit 3", "exit code 3", "the reason");
+    assertThat(house.messages(failed)).noneMatch(line -> line.contains("never"));
+    assertThat(templates().built("web").image()).isEqualTo(before.image());
+    assertThat(output("cat /version")).isEqualTo("first\n");
+    assertThat(house.sandboxes()).isEmpty();
+    assertThat(builtImages()).hasSize(1);
+  }
+
+  @Test
+  void replacedImageIsRemovedOnceNoSandboxStandsOnIt() {
+    ready(recipe(new Step.Run("echo first > /version")));
+    SandboxId old = sandbox();
+    ready(recipe(new Step.Run("echo second > /version")));
+    templates().reconcile();
+    assertThat(builtImages()).hasSize(2);
+    assertThat(output("cat /version")).isEqualTo("second\n");
+    house.engine.destroy(old, Destroy.FORCE);
+    templates().reconcile();
+    assertThat(builtImages()).containsExactly(templates().built("web").image().orElseThrow());
+  }
+
+  @Test
+  void templateIsBuiltOnAnother() {
+    ready(recipe(new Step.Env(Map.of("A", "1")), new Step.Run("echo base > /base")));
+    templates().tag("web", List.of("v1"));
+    BuildView build =
+        house.ended(
+            templates()
+                .build(
+                    "more",
+                    recipe(
+                        new Recipe.Base.OfTemplate("web:v1"),
+                        new Step.Run("cat /base; echo A is $A")),
+                    BuildSettings.DEFAULT));
+    assertThat(build.state()).as(build.reason()).isEqualTo(BuildView.State.READY);
+    assertThat(house.messages(build)).contains("base", "A is 1");
+    assertThatThrownBy(
+            () ->
+                begin(
+                    recipe(
+                        new Recipe.Base.OfTemplate("none"), new Step.Run("echo never"))))
+        .isInstanceOf(NotFound.class);
+  }
+
+  @Test
+  void removalEndsABuildAndLeavesNothing() {
+    BuildView build = begin(recipe(new Step.Run("echo begun; sleep 600")));
+    house.awaitLine(build, "begun");
+    assertThat(house.sandboxes()).hasSize(1);
+    templates().remove("web");
+    assertThat(templates().find("web")).isEmpty();
+    assertThat(house.sandboxes()).isEmpty();
+    assertThat(house.ledger.templates().all()).isEmpty();
+    assertThat(house.ledger.templates().builds()).isEmpty();
+    assertThat(builtImages()).isEmpty();
+    assertThat(folder.resolve("templates/logs/" + build.id() + ".log")).doesNotExist();
+    assertThatThrownBy(() -> templates().remove("web")).isInstanceOf(NotFound.class);
+  }
+
+  @Test
+  void templateInUseIsNotRemoved() {
+    ready(recipe(new Step.Run("echo first > /version")));
+    SandboxId id = sandbox();
+    assertThatThrownBy(() -> templates().remove("web"))
+        .isInstanceOf(Conflict.class)
+        .hasMessageContaining(id.value());
+    assertThat(output("cat /version")).isEqualTo("first\n");
+    house.engine.destroy(id, Destroy.FORCE);
+    templates().remove("web");
+    assertThat(builtImages()).isEmpty();
+  }
+
+  @Test
+  void twoBuildsOfOneTemplateEndWithTheImageOfTheNewer() {
+    BuildView older = begin(recipe(new Step.Run("echo begun; sleep 3; echo older > /version")));
+    house.awaitLine(older, "begun");
+    BuildView newer = begin(recipe(new Step.Run("echo newer > /version")));
+    assertThat(house.ended(newer).state()).isEqualTo(BuildView.State.READY);
+    BuildView overtaken = house.ended(older);
+    assertThat(overtaken.state()).isEqualTo(BuildView.State.FAILED);
+    assertThat(overtaken.reason()).contains("newer build");
+    assertThat(output("cat /version")).isEqualTo("newer\n");
+    templates().reconcile();
+    assertThat(builtImages()).hasSize(1);
+  }
+
+  @Test
+  void outputOfAStepIsBounded() {
+    BuildView build = ready(recipe(new Step.Run("seq 1 150000")));
+    long lines = 0;
+    List<String> last = new ArrayList<>();
+    while (true) {
+      var page = templates().log("web", build.id(), lines, 1000);
+      lines = page.next();
+      page.lines().forEach(line -> last.add(line.message()));
+      if (page.last()) {
+        break;
+      }
+    }
+    assertThat(lines).isBetween(100_000L, 100_005L);
+    assertThat(last.subList(last.size() - 2, last.size()))
+        .containsExactly("the log is full: further lines are not kept", "done");
+  }
+
+  @Test
+  void hostileArchiveReachesNothingOutsideOfItsFolder() throws IOException {
+    Path evil = Files.createDirectories(folder.resolve("evil"));
+    Files.writeString(evil.resolve("x"), "owned");
+    Path tar = folder.resolve("evil.tar");
+    run("tar", "-C", evil.toString(), "-P", "--transform", "s,^x,../../etc/passwd,", "-cf",
+        tar.toString(), "x");
+    BuildView build = build(recipe(new Step.Copy(upload(tar), ".", "/app")));
+    assertThat(build.state()).isEqualTo(BuildView.State.FAILED);
+    assertThat(build.reason()).contains("step 1", "archive");
+    Path linked = Files.createDirectories(folder.resolve("linked"));
+    Files.createSymbolicLink(linked.resolve("etc"), Path.of("/etc"));
+    run("tar", "-C", linked.toString(), "-cf", tar.toString(), "etc");
+    ready(
+        recipe(
+            new Step.Copy(upload(tar), ".", "/app", Optional.of("user"), Optional.of("0777"))));
+    assertThat(output("stat -c '%U %a' /etc/passwd; head -n 1 /etc/passwd"))
+        .isEqualTo("root 644\nroot:x:0:0::/root:/bin/sh\n");
+  }
+
+  @Test
+  void wrongRecipesAreRefusedBeforeAnythingIsDone() {
+    for (Step wrong :
+        List.of(
+            new Step.Packages(List.of("curl", "-o=Dir::Etc=/x")),
+            new Step.Packages(List.of("curl-")),
+            new Step.Packages(List.of("a b")),
+            new Step.Packages(List.of()),
+            new Step.Run(" "),
+            new Step.Run("a\0b"),
+            new Step.Env(Map.of("A=B", "c")),
+            new Step.Copy("../../x", ".", "."),
+            new Step.User(""))) {
+      assertThatThrownBy(() -> begin(recipe(wrong)))
+          .as(wrong.toString())
+          .isInstanceOf(InvalidRequest.class);
+    }
+    assertThatThrownBy(() -> begin(recipe(new Step.Copy("0".repeat(64), ".", "."))))
+        .isInstanceOf(NotFound.class);
+    for (String name : List.of("", "..x", "A", "a b", "a:", "a:b/c")) {
+      assertThatThrownBy(() -> templates().build(name, recipe(), BuildSettings.DEFAULT))
+          .as(name)
+          .isInstanceOf(InvalidRequest.class);
+    }
+    assertThat(house.ledger.templates().builds()).isEmpty();
+  }
+
+  @Test
+  void packagesNeedAPackageManager() {
+    BuildView build = build(recipe(new Step.Packages(List.of("curl"))));
+    assertThat(build.reason()).contains("neither apt-get nor apk");
+  }
+
+  @Test
+  void buildIsBegunOnceAndOnlyTheNewest() {
+    TemplateView first = templates().declare("web", List.of(), Optional.of(2L), Optional.empty());
+    TemplateView second = templates().declare("web:v1", List.of("v2"), Optional.empty(), Optional.empty());
+    assertThat(second.id()).isEqualTo(first.id());
+    assertThat(second.names()).containsExactly("web", "web:v1", "web:v2");
+    assertThatThrownBy(() -> templates().built("web"))
+        .isInstanceOf(NotFound.class)
+        .hasMessageContaining("not built");
+    assertThatThrownBy(
+            () -> templates().begin("web", first.build(), recipe(), BuildSettings.DEFAULT))
+        .isInstanceOf(Conflict.class);
+    BuildView begun = templates().begin("web", second.build(), recipe(), BuildSettings.DEFAULT);
+    assertThatThrownBy(
+            () -> templates().begin("web", second.build(), recipe(), BuildSettings.DEFAULT))
+        .isInstanceOf(Conflict.class);
+    assertThat(house.ended(begun).state()).isEqualTo(BuildView.State.READY);
+    assertThat(templates().find("web:latest")).map(TemplateView::id).contains(first.id());
+    assertThat(templates().find("web:v2")).map(TemplateView::id).contains(first.id());
+    assertThat(templates().find("web:v3")).isEmpty();
+  }
+
+  @Test
+  void buildThatARestartCutOffHasFailedAndLeavesNothing() throws IOException {
+    ready(recipe(new Step.Run("echo first > /version")));
+    TemplateView template = templates().built("web");
+    SandboxId left =
+        house
+            .engine
+            .create(
+                Order.of(
+                        CreateRequest.of(
+                            SandboxSpec.builder(SandboxId.random(new java.util.Random())).build(),
+                            TemplateHouse.PROVIDER))
+                    .withLabels(
+                        Map.of(TemplateService.BUILD_LABEL, "cut-off", "isola.kind", "build")))
+            .entry()
+            .id();
+    house.images.store().importFrom("template-cut-off", folder.resolve("scratch/small-root"));
+    Instant now = Instant.now();
+    house.restart(
+        () ->
+            house
+                .ledger
+                .templates()
+                .insert(
+                    new BuildEntry(
+                        "cut-off",
+                        template.id(),
+                        BuildEntry.State.RUNNING,
+                        "template-cut-off",
+                        "",
+                        Optional.empty(),
+                        now,
+                        now)));
+    BuildView build = templates().build("web", "cut-off");
+    assertThat(build.state()).isEqualTo(BuildView.State.FAILED);
+    assertThat(build.reason()).contains("restarted");
+    assertThat(house.messages(build)).containsExactly(build.reason());
+    templates().reconcile();
+    assertThat(house.sandboxes()).doesNotContain(left.value());
+    assertThat(builtImages()).containsExactly(template.image().orElseThrow());
+    assertThat(output("cat /version")).isEqualTo("first\n");
+  }
+
+  @Test
+  void removalThatARestartCutOffIsFinished() {
+    ready(recipe(new Step.Run("echo first > /version")));
+    String id = templates().built("web").id();
+    house.restart(
+        () -> {
+          TemplateEntry entry = house.ledger.templates().find(id).orElseThrow();
+          house.ledger.templates().update(entry.in(TemplateEntry.State.REMOVING, Instant.now()));
+        });
+    assertThat(templates().find("web")).isEmpty();
+    templates().reconcile();
+    assertThat(house.ledger.templates().all()).isEmpty();
+    assertThat(builtImages()).isEmpty();
+  }
+
+  @Test
+  void buildsAndTheirLogsOutliveTheServer() {
+    BuildView build = ready(recipe(new Step.Run("echo kept line")));
+    TemplateView template = templates().built("web");
+    house.restart(() -> {});
+    assertThat(templates().list()).containsExactly(template);
+    assertThat(templates().build("web", build.id())).isEqualTo(build);
+    assertThat(house.messages(build)).contains("kept line").endsWith("done");
+  }
+
+  /** Returns the SHA-256 of an archive of one file that was uploaded. */
+  private String archive(String name, String content) throws IOException {
+    Path source = Files.createDirectories(folder.resolve("source"));
+    Files.writeString(source.resolve(name), content);
+    Path tar = folder.resolve("source.tar");
+    run("tar", "-C", source.toString(), "-czf", tar.toString(), name);
+    return upload(tar);
+  }
+
+  private String upload(Path tar) throws IOException {
+    String sha256;
+    try {
+      sha256 =
+          HexFormat.of()
+              .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(tar)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+    try (InputStream in = Files.newInputStream(tar)) {
+      templates().upload(sha256, in);
+    }
+    return sha256;
+  }
+
+  private static void run(String... words) throws IOException {
+    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+    assertThat(process.onExit().join().exitValue()).as(output).isZero();
+  }
+}

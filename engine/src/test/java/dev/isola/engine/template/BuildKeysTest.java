@@ -1,0 +1,80 @@
+package dev.isola.engine.template;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class BuildKeysTest {
+  private static final String BASE = BuildKeys.base("sha256:1", Recipe.Defaults.NONE);
+  private static final String FILES = "a".repeat(64);
+
+  private static String key(Step... steps) {
+    return BuildKeys.of(BASE, List.of(steps)).getLast();
+  }
+
+  private static Recipe.Defaults defaults(Map<String, String> env, String user, String cwd) {
+    return new Recipe.Defaults(env, user, cwd, Optional.empty(), Optional.empty());
+  }
+
+  @Test
+  void sameStepsHaveTheSameKeys() {
+    List<Step> steps = List.of(new Step.Run("make"), new Step.Copy(FILES, ".", "/app"));
+    assertThat(BuildKeys.of(BASE, steps)).isEqualTo(BuildKeys.of(BASE, steps)).hasSize(2);
+  }
+
+  @Test
+  void keyChangesWithEverythingThatCanChangeTheFiles() {
+    List<String> keys =
+        Stream.of(
+                key(new Step.Run("make")),
+                key(new Step.Run("make all")),
+                key(new Step.Run("make", Optional.of("user"))),
+                key(new Step.User("make")),
+                key(new Step.Workdir("make")),
+                key(new Step.Packages(List.of("make"))),
+                key(new Step.Packages(List.of("make", "all"))),
+                key(new Step.Env(Map.of("A", "1 B=2"))),
+                key(new Step.Env(Map.of("A", "1", "B", "2"))),
+                key(new Step.Env(Map.of())),
+                key(new Step.Copy(FILES, ".", "/app")),
+                key(new Step.Copy("b".repeat(64), ".", "/app")),
+                key(new Step.Copy(FILES, "./app", "")),
+                key(new Step.Copy(FILES, ".", "/app", Optional.of("user"), Optional.empty())),
+                key(new Step.Copy(FILES, ".", "/app", Optional.empty(), Optional.of("user"))),
+                key(new Step.Run("a"), new Step.Run("make")))
+            .toList();
+    assertThat(keys).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void keyOfTheBaseChangesWithImageAndDefaults() {
+    assertThat(
+            List.of(
+                BASE,
+                BuildKeys.base("sha256:2", Recipe.Defaults.NONE),
+                BuildKeys.base("sha256:1", defaults(Map.of("A", "B"), "", "")),
+                BuildKeys.base("sha256:1", defaults(Map.of(), "A", "B")),
+                BuildKeys.base("sha256:1", defaults(Map.of(), "AB", ""))))
+        .doesNotHaveDuplicates();
+    assertThat(BuildKeys.of(BASE, List.of(new Step.Run("make"))))
+        .isNotEqualTo(
+            BuildKeys.of(
+                BuildKeys.base("sha256:2", Recipe.Defaults.NONE), List.of(new Step.Run("make"))));
+  }
+
+  @Test
+  void changedStepChangesTheKeysOfThoseAfterItOnly() {
+    List<String> one =
+        BuildKeys.of(BASE, List.of(new Step.Run("a"), new Step.Run("b"), new Step.Run("c")));
+    List<String> two =
+        BuildKeys.of(BASE, List.of(new Step.Run("a"), new Step.Run("x"), new Step.Run("c")));
+    assertThat(one.getFirst()).isEqualTo(two.getFirst());
+    assertThat(one.subList(1, 3)).doesNotContainAnyElementsOf(two.subList(1, 3));
+  }
+}

@@ -1,0 +1,93 @@
+package dev.isola.engine.template;
+
+import dev.isola.host.image.ImageSource;
+import dev.isola.host.image.ImageStore;
+import dev.isola.host.image.Limits;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.NotFound;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Images in a folder, one of them of busybox; there is no registry. */
+public record StoreImages(ImageStore store) implements TemplateImages {
+  /** The image of busybox. */
+  public static final String SMALL = "small";
+
+  private static final Path BUSYBOX = Path.of("/bin/busybox");
+
+  /** Returns the images of a folder, without any; empty where there is no busybox. */
+  public static Optional<StoreImages> in(Path shared) {
+    return Files.exists(BUSYBOX)
+        ? Optional.of(new StoreImages(new ImageStore(shared)))
+        : Optional.empty();
+  }
+
+  /** Adds the image of busybox unless it is there. */
+  public StoreImages withSmall(Path scratch) throws IOException {
+    if (store.find(SMALL).isPresent()) {
+      return this;
+    }
+    Path root = Files.createDirectories(scratch.resolve("small-root"));
+    for (String folder : List.of("bin", "etc", "home/user", "root", "tmp")) {
+      Files.createDirectories(root.resolve(folder));
+    }
+    Files.copy(BUSYBOX, root.resolve("bin/busybox"));
+    for (String program :
+        "sh cat chmod chown cp dirname echo head id ls mkdir mv pwd rm seq sleep stat true"
+            .split(" ")) {
+      Files.createSymbolicLink(root.resolve("bin").resolve(program), Path.of("busybox"));
+    }
+    Files.writeString(
+        root.resolve("etc/passwd"),
+        "root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n");
+    Files.writeString(root.resolve("etc/group"), "root:x:0:\nuser:x:1000:\n");
+    store.importFrom(SMALL, root);
+    return this;
+  }
+
+  /** Returns the names of all images. */
+  public List<String> names() {
+    return store.list().stream().map(one -> one.name()).toList();
+  }
+
+  @Override
+  public Optional<StoredImage> find(String name) {
+    return store
+        .find(name)
+        .map(
+            image ->
+                new StoredImage(
+                    image.digest(),
+                    image.env(),
+                    image.user().orElse(""),
+                    image.workdir().orElse("")));
+  }
+
+  @Override
+  public void add(String name, InputStream archive) {
+    store.add(
+        name,
+        ImageSource.tar(archive, "a build"),
+        new ImageStore.Adding(Limits.DEFAULT, false, words -> {}));
+  }
+
+  @Override
+  public String pull(String reference, Consumer<String> progress) {
+    throw Fault.of(ErrorCode.IMAGE_NOT_FOUND, "no registry has " + reference, "add it").exception();
+  }
+
+  @Override
+  public void remove(String name) {
+    try {
+      store.remove(name);
+    } catch (NotFound already) {
+      // as it should be
+    }
+  }
+}
