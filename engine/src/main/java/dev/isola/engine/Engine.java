@@ -29,6 +29,7 @@ import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.engine.startup.Startup;
 import dev.isola.engine.template.EarlierTemplates;
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.engine.template.TemplateService;
@@ -161,7 +162,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Makes a sandbox, or takes a warm one. When this returns, it is written down that it runs.
+   * Makes a sandbox, or takes a warm one. When this returns, its startup has run and it is written
+   * down that it runs.
    *
    * @throws SandboxException when no provider may or can
    */
@@ -304,6 +306,12 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Unsupported when that cannot be had, with nothing done
    */
   public List<Forked> fork(SandboxId id, int count, ForkKind kind, boolean hostAccess) {
+    return fork(id, count, kind, hostAccess, Startup.NONE);
+  }
+
+  /** Makes {@code count} sandboxes, in each of which {@code startup} runs before it is ready. */
+  public List<Forked> fork(
+      SandboxId id, int count, ForkKind kind, boolean hostAccess, Startup startup) {
     refuseWhenClosing();
     return new Forks(
             parts.book,
@@ -311,6 +319,7 @@ public final class Engine implements AutoCloseable {
             parts.secrets,
             this::sandbox,
             order -> create(hostAccess ? order.withHostAccess() : order),
+            startup,
             parts.log)
         .fork(id, count, kind);
   }
