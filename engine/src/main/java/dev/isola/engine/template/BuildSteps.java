@@ -30,7 +30,7 @@ final class BuildSteps {
   private static final String ROOT = "root";
 
   /** Runs the last argument with bash where the image has it, with sh where not. */
-  private static final String SHELL =
+  static final String SHELL =
       "if [ -x /bin/bash ]; then exec /bin/bash -l -c \"$1\"; else exec /bin/sh -l -c \"$1\"; fi";
 
   private static final String COPY =

@@ -1,9 +1,11 @@
 package dev.isola.engine.template;
 
-import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.TemplateReference;
 import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.startup.Startup;
 import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
@@ -11,28 +13,32 @@ import dev.isola.spi.spec.Violation;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Completes a request that names a template: what the request says itself wins.
+ * Completes an order whose request names a template: what the request says itself wins.
  *
  * @param built returns a template that was built, by name
  */
 public record TemplateResolver(Function<String, TemplateView> built) {
 
   /**
-   * Returns the request without its template, and a spec that has the image, the variables, the
-   * user, the folder and the limits of it; the request itself when it names none.
+   * Returns the order with a spec that has the image, the variables, the user, the folder and the
+   * limits of its template, and with the start and ready command of it; the order itself when it
+   * names none.
    *
    * @throws dev.isola.spi.error.InvalidRequest when it names an image too
    * @throws dev.isola.spi.error.NotFound when there is no such template, or none that was built
    */
-  public CreateRequest resolve(CreateRequest request) {
-    return request.template().map(template -> resolve(request, template)).orElse(request);
+  public Order resolve(Order order) {
+    Optional<TemplateReference> reference =
+        order.request().template().filter(one -> !one.isResolved());
+    return reference.isEmpty() ? order : resolve(order, reference.get());
   }
 
-  private CreateRequest resolve(CreateRequest request, TemplateReference reference) {
-    SandboxSpec spec = request.spec();
+  private Order resolve(Order order, TemplateReference reference) {
+    SandboxSpec spec = order.request().spec();
     if (spec.image().isPresent()) {
       SpecValidation.refuse(
           ErrorCode.INVALID_SPEC,
@@ -40,6 +46,13 @@ public record TemplateResolver(Function<String, TemplateView> built) {
           List.of(new Violation("template", "is given beside image; name one of them")));
     }
     TemplateView template = built.apply(reference.name());
+    SandboxSpec complete = complete(spec, template, reference);
+    Startup startup = startup(order.startup(), complete, template);
+    return order.with(order.request().resolved(complete)).withStartup(startup);
+  }
+
+  private static SandboxSpec complete(
+      SandboxSpec spec, TemplateView template, TemplateReference reference) {
     SandboxSpec.Builder complete =
         spec.toBuilder().env(env(spec, template)).limits(limits(spec, template, reference));
     template.image().ifPresent(complete::image);
@@ -49,7 +62,25 @@ public record TemplateResolver(Function<String, TemplateView> built) {
     if (spec.cwd().isEmpty() && !template.cwd().isEmpty()) {
       complete.cwd(template.cwd());
     }
-    return request.resolved(complete.build());
+    return complete.build();
+  }
+
+  private static Startup startup(Startup before, SandboxSpec spec, TemplateView template) {
+    Startup startup = before;
+    if (template.start().isPresent()) {
+      startup = startup.withStart(command(spec, template.start().get()));
+    }
+    if (template.ready().isPresent()) {
+      startup = startup.withReady(command(spec, template.ready().get()));
+    }
+    return startup;
+  }
+
+  /** A login shell, as the steps of a build have. */
+  private static Command command(SandboxSpec spec, String text) {
+    Command command = Command.argv("/bin/sh", "-c", BuildSteps.SHELL, "startup", text);
+    command = spec.user().map(command::withUser).orElse(command);
+    return spec.cwd().map(command::withCwd).orElse(command);
   }
 
   /** A secret variable of the request takes the place of one of the template. */

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.startup.Startup;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.InvalidRequest;
@@ -27,8 +29,8 @@ class TemplateResolverTest {
           Map.of("LANG", "C", "MODE", "fast"),
           "agent",
           "/app",
-          Optional.empty(),
-          Optional.empty(),
+          Optional.of("serve"),
+          Optional.of("probe"),
           Optional.of(4L),
           Optional.of(4096L),
           "b1",
@@ -42,12 +44,13 @@ class TemplateResolverTest {
             return TOOLS;
           });
 
-  private SandboxSpec resolved(Map<String, Object> document) {
+  private Order order(Map<String, Object> document) {
     CreateRequest request = SpecDocument.fromMap(document, () -> new SandboxId("box"));
-    CreateRequest resolved =
-        resolver.resolve(request.from(SpecDocument.template("tools", document)));
-    assertThat(resolved.template()).isEmpty();
-    return resolved.spec();
+    return Order.of(request.from(SpecDocument.template("tools", document)));
+  }
+
+  private SandboxSpec resolved(Map<String, Object> document) {
+    return resolver.resolve(order(document)).request().spec();
   }
 
   @Test
@@ -90,6 +93,31 @@ class TemplateResolverTest {
     SandboxSpec spec = resolved(Map.of("secretEnv", Map.of("MODE", "hidden")));
     assertThat(spec.env()).containsOnlyKeys("LANG");
     assertThat(spec.secretEnv()).containsEntry("MODE", Secret.of("hidden"));
+  }
+
+  @Test
+  void startAndReadyCommandRunAsTheUserAndInTheFolderOfTheSandbox() {
+    Startup startup = resolver.resolve(order(Map.of("user", "root"))).startup();
+    assertThat(startup.start().orElseThrow().args()).endsWith("serve");
+    assertThat(startup.start().orElseThrow().user()).contains("root");
+    assertThat(startup.start().orElseThrow().cwd()).contains("/app");
+    assertThat(startup.ready().orElseThrow().args()).endsWith("probe");
+  }
+
+  @Test
+  void resolvedOrderIsNotResolvedAgainAndKeepsTheKeyOfTheRequest() {
+    Order order = order(Map.of()).withKey("key");
+    Order resolved = resolver.resolve(order);
+    TemplateResolver none =
+        new TemplateResolver(
+            name -> {
+              throw new AssertionError("is looked up twice");
+            });
+    assertThat(none.resolve(resolved)).isEqualTo(resolved);
+    assertThat(resolved.boundKey()).isEqualTo(order.boundKey());
+    Order other =
+        Order.of(order.request().from(SpecDocument.template("other", Map.of()))).withKey("key");
+    assertThat(resolved.boundKey()).isNotEqualTo(other.boundKey());
   }
 
   @Test

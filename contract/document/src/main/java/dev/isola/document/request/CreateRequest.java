@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param tags the client's own, for filters
  * @param idempotencyKey by which a repeated request is known
  * @param template that the engine takes the image, the variables and more from, where the spec does
- *     not say otherwise; never stored: what is stored is what came of it
+ *     not say otherwise; no document has it: what is stored is the spec that came of it
  */
 public record CreateRequest(
     SandboxSpec spec,
@@ -82,7 +82,20 @@ public record CreateRequest(
   /** Returns the same request with the spec that came of its template. */
   public CreateRequest resolved(SandboxSpec complete) {
     return new CreateRequest(
-        complete, lifecycle, placement, tags, idempotencyKey, Optional.empty());
+        complete,
+        lifecycle,
+        placement,
+        tags,
+        idempotencyKey,
+        template.map(
+            one ->
+                new TemplateReference(
+                    one.name(), one.ownCpu(), one.ownMemory(), Optional.of(spec))));
+  }
+
+  /** Returns the same request with the spec as the client sent it. */
+  public CreateRequest asSent() {
+    return template.flatMap(TemplateReference::asked).map(this::with).orElse(this);
   }
 
   public CreateRequest withTtl(Duration fromCreate) {
