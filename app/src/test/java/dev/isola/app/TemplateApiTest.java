@@ -182,7 +182,7 @@ class TemplateApiTest {
             "Idempotency-Key",
             "template-again");
     assertThat(first.statusCode()).as(first.body()).isEqualTo(201);
-    assertThat(build("again", small().run("echo other > /etc/other")).isReady()).isTrue();
+    assertThat(build("again", small().run("echo other > /etc/other", "root")).isReady()).isTrue();
     HttpResponse<String> second =
         send(
             LiveServer.KEY,
