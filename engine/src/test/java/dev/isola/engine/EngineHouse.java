@@ -61,12 +61,17 @@ final class EngineHouse implements AutoCloseable {
         Registry.open(
             factories,
             config.providers(),
-            name -> new ProviderContext(new InstanceId("house"), folder(name), clock),
+            name -> new ProviderContext(instance(), folder(name), clock),
             clock,
             log);
     health =
         HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), clock, log);
     engine = Engine.open(config, ledger, registry, health, clock, log);
+  }
+
+  /** Returns an instance that no other house on this machine has, also after a restart. */
+  InstanceId instance() {
+    return new InstanceId("h" + Integer.toHexString(folder.toAbsolutePath().hashCode()));
   }
 
   private Path folder(String name) {

@@ -290,7 +290,7 @@ class EngineTest {
                     .create(
                         dev.isola.spi.provider.ProviderConfig.EMPTY,
                         new dev.isola.spi.provider.ProviderContext(
-                            new dev.isola.spi.InstanceId("house"),
+                            house.instance(),
                             folder.resolve("test"),
                             house.clock))) {
               provider.create(SandboxSpec.builder(unknown).build());

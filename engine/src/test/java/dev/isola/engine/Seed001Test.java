@@ -359,7 +359,8 @@ class Seed001Test {
 
     house.get("microvmctl").ill("no CLI");
     assertThat(keyed.select(request).names()).as("it would fail").containsExactly("e2b");
-    assertThat(keyed.select(CreateRequest.of(SPEC, "remote_e2b")).names()).containsExactly("e2b");
+    assertThat(keyed.select(CreateRequest.of(SPEC, ProviderNames.plain("remote_e2b"))).names())
+        .containsExactly("e2b");
   }
 
   private static Policy policy(boolean fallback) {

@@ -13,7 +13,6 @@ import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.ledger.LedgerSettings;
 import dev.isola.engine.registry.Registry;
-import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.server.api.Api;
 import dev.isola.server.api.SetupStep;
 import dev.isola.server.auth.ApiKeys;
@@ -51,11 +50,6 @@ import java.util.function.Function;
 
 /** A server on a free port, with a real engine on SQLite and the test provider. */
 public final class ServerHouse implements AutoCloseable {
-  private static final InstanceId INSTANCE = new InstanceId("house");
-
-  /** What is older was left by tests that were killed. */
-  private static final Duration LONGEST_TEST = Duration.ofHours(2);
-
   public final Log log;
   public final Ledger ledger;
   public final Registry registry;
@@ -135,7 +129,6 @@ public final class ServerHouse implements AutoCloseable {
     flags.add(new FlagValue("--set", "provider", factory.name()));
     settings.forEach((key, value) -> flags.add(new FlagValue("--set", key, value)));
     InstantSource clock = InstantSource.system();
-    ControlGroups.ofThisMachine().removeEmpty(INSTANCE, LONGEST_TEST);
     Config config =
         ConfigReader.read(
                 new Sources(
@@ -150,7 +143,7 @@ public final class ServerHouse implements AutoCloseable {
         Registry.open(
             List.of(factory),
             config.providers(),
-            name -> new ProviderContext(INSTANCE, made(folder, name), clock),
+            name -> new ProviderContext(instance(folder), made(folder, name), clock),
             clock,
             log);
     health =
@@ -186,6 +179,11 @@ public final class ServerHouse implements AutoCloseable {
     serving.ready(new Serving.Parts(engine, registry, health));
   }
 
+  /** Returns an instance that no other house on this machine has, also after a restart. */
+  private static InstanceId instance(Path folder) {
+    return new InstanceId("h" + Integer.toHexString(folder.toAbsolutePath().hashCode()));
+  }
+
   private static Path made(Path folder, String name) {
     try {
       return Files.createDirectories(folder.resolve(name));
@@ -219,6 +217,15 @@ public final class ServerHouse implements AutoCloseable {
 
   public Client client(String key) {
     return new Client(server.port(), key);
+  }
+
+  /** Stops the server; its sandboxes keep running for the next one. */
+  void stop() {
+    server.close();
+    engine.close();
+    health.close();
+    registry.close();
+    ledger.close();
   }
 
   @Override

@@ -261,7 +261,7 @@ class TerminalTest {
     house.server.close(Duration.ofSeconds(10));
     assertThat(first.closed()).isEqualTo(1001);
     first.close();
-    house.close();
+    house.stop();
     house = house();
     client = house.client();
 
