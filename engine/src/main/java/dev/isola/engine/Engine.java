@@ -33,6 +33,7 @@ import dev.isola.engine.snapshot.Snapshots;
 import dev.isola.engine.startup.Startup;
 import dev.isola.engine.template.EarlierTemplates;
 import dev.isola.engine.template.TemplateImages;
+import dev.isola.engine.template.TemplateResolver;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.volume.EarlierVolumes;
@@ -172,7 +173,7 @@ public final class Engine implements AutoCloseable {
     refuseWhenClosing();
     hostAccess.check(order.request().spec(), order.hostAccess());
     ReservedTags.refuse(order.request().tags());
-    Order placed = volumes.admit(order);
+    Order placed = volumes.admit(new TemplateResolver(templates::built).resolve(order));
     Delivery delivery =
         parts.measured.spawn(
             requestedProvider(placed), () -> parts.creator.create(placed, parts.pool));

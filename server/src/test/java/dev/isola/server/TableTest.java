@@ -68,6 +68,8 @@ class TableTest {
         .replace("{rest}", "")
         .replace("{snapshot}", "nothere")
         .replace("{volume}", "nothere")
+        .replace("{build}", "nothere")
+        .replace("{digest}", "nothere")
         .replace("{name}", "nobody");
   }
 
@@ -316,6 +318,7 @@ class TableTest {
               "ttlSeconds",
               "tags",
               "provider",
+              "template",
               "strictNoFallback",
               "idleTimeoutSeconds",
               "require",
