@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
@@ -20,6 +21,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -42,13 +44,18 @@ class ListingFailureTest {
   @Test
   void laterFailureCutsTheAnswerOff() {
     try (ServerHouse house = house(5_000)) {
-      assertThatThrownBy(() -> list(house)).isInstanceOf(EOFException.class);
+      assertThatThrownBy(() -> fail("complete: " + list(house)))
+          .isInstanceOf(EOFException.class);
     }
   }
 
   private static Client.Answer list(ServerHouse house) throws IOException {
     String sandbox = house.client().post("/api/v1/sandboxes", "{}").field("id");
-    return house.client().get("/api/v1/sandboxes/" + sandbox + "/files?path=.&limit=10000");
+    String path = "/api/v1/sandboxes/" + sandbox + "/files?path=.&limit=10000";
+    // A kept connection: its answers say where they end.
+    return house
+        .client()
+        .send("GET", path, Map.of("Connection", "keep-alive"), new byte[0]);
   }
 
   private ServerHouse house(int entries) {
