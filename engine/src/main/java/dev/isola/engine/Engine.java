@@ -28,6 +28,7 @@ import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.engine.startup.Startup;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.volume.EarlierVolumes;
 import dev.isola.engine.volume.HelperSandboxes;
@@ -118,7 +119,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Makes a sandbox, or takes a warm one. When this returns, it is written down that it runs.
+   * Makes a sandbox, or takes a warm one. When this returns, its startup has run and it is written
+   * down that it runs.
    *
    * @throws SandboxException when no provider may or can
    */
@@ -261,6 +263,12 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Unsupported when that cannot be had, with nothing done
    */
   public List<Forked> fork(SandboxId id, int count, ForkKind kind, boolean hostAccess) {
+    return fork(id, count, kind, hostAccess, Startup.NONE);
+  }
+
+  /** Makes {@code count} sandboxes, in each of which {@code startup} runs before it is ready. */
+  public List<Forked> fork(
+      SandboxId id, int count, ForkKind kind, boolean hostAccess, Startup startup) {
     refuseWhenClosing();
     return new Forks(
             parts.book,
@@ -268,6 +276,7 @@ public final class Engine implements AutoCloseable {
             parts.secrets,
             this::sandbox,
             order -> create(hostAccess ? order.withHostAccess() : order),
+            startup,
             parts.log)
         .fork(id, count, kind);
   }
