@@ -5,7 +5,6 @@ import dev.isola.compat.e2b.control.Described;
 import dev.isola.compat.e2b.control.ListRoutes;
 import dev.isola.compat.e2b.control.MeasureRoutes;
 import dev.isola.compat.e2b.control.PictureRoutes;
-import dev.isola.compat.e2b.create.Beginnings;
 import dev.isola.compat.e2b.create.Wanted;
 import dev.isola.compat.e2b.envd.EnvdRoutes;
 import dev.isola.compat.e2b.model.E2bCredentials;
@@ -99,7 +98,6 @@ public final class E2bApi implements ApiExtension {
             images,
             settings.keep().map(keep -> new TemplateBook(keep.settings())),
             new BaseImage(images));
-    Beginnings beginnings = new Beginnings(serving);
     Wanted wanted = new Wanted(settings);
     List<Route> building =
         settings
@@ -116,9 +114,9 @@ public final class E2bApi implements ApiExtension {
             .orElse(List.of());
     return Stream.of(
             building,
-            new ControlRoutes(serving, templates, wanted, beginnings, described).routes(),
+            new ControlRoutes(serving, templates, wanted, described).routes(),
             new ListRoutes(serving, described).routes(),
-            new PictureRoutes(serving, templates, beginnings, described).routes(),
+            new PictureRoutes(serving, templates, described).routes(),
             new MeasureRoutes(serving).routes(),
             new EnvdRoutes(serving, keys).routes())
         .flatMap(List::stream)
