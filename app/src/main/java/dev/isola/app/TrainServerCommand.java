@@ -4,6 +4,7 @@ import dev.isola.app.cli.Action;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.Host;
 import dev.isola.app.cli.Wiring;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.link.local.TreeRemoval;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
@@ -32,7 +34,6 @@ final class TrainServerCommand implements Action {
   private static final int ROUNDS = 20;
   private static final String KEY = "isk_for_this_training_run_only";
   private static final Pattern URL = Pattern.compile("listening on (http://\\S+)");
-  private static final Pattern ID = Pattern.compile("\"id\":\"([^\"]+)\"");
 
   private final Wiring wiring;
 
@@ -105,11 +106,12 @@ final class TrainServerCommand implements Action {
   }
 
   private static void lessons(String url) throws IOException {
-    Matcher made = ID.matcher(ask(url, "POST", "/api/v1/sandboxes", "{\"ttlSeconds\":300}"));
-    if (!made.find()) {
+    Optional<String> created =
+        id(ask(url, "POST", "/api/v1/sandboxes", "{\"ttlSeconds\":300}"));
+    if (created.isEmpty()) {
       return;
     }
-    String sandbox = "/api/v1/sandboxes/" + made.group(1);
+    String sandbox = "/api/v1/sandboxes/" + created.get();
     for (int i = 0; i < ROUNDS; i++) {
       ask(url, "POST", sandbox + "/exec", "{\"command\":\"echo hello; cat\",\"stdin\":\"x\"}");
       ask(url, "PUT", sandbox + "/files/content?path=a/b.txt", "hello");
@@ -117,10 +119,10 @@ final class TrainServerCommand implements Action {
       ask(url, "GET", sandbox + "/files?path=.", "");
       ask(url, "GET", sandbox, "");
     }
-    Matcher started =
-        ID.matcher(ask(url, "POST", sandbox + "/executions", "{\"command\":\"echo hello\"}"));
-    if (started.find()) {
-      ask(url, "GET", sandbox + "/executions/" + started.group(1) + "/output", "");
+    Optional<String> started =
+        id(ask(url, "POST", sandbox + "/executions", "{\"command\":\"echo hello\"}"));
+    if (started.isPresent()) {
+      ask(url, "GET", sandbox + "/executions/" + started.get() + "/output", "");
     }
     for (String path :
         new String[] {
@@ -130,6 +132,10 @@ final class TrainServerCommand implements Action {
     }
     ask(url, "POST", sandbox + "/exec", "{\"comand\":1}");
     ask(url, "DELETE", sandbox, "");
+  }
+
+  private static Optional<String> id(String answer) throws IOException {
+    return JsonValue.parse(answer.getBytes(StandardCharsets.UTF_8)).maybeText("id");
   }
 
   /** Returns what is answered; nothing when it is an error. */

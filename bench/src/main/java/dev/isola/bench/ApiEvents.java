@@ -1,5 +1,9 @@
 package dev.isola.bench;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
@@ -20,8 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * The same work over HTTP and in this process: a command, a line through a running one, a large
@@ -29,10 +31,9 @@ import java.util.regex.Pattern;
  */
 final class ApiEvents {
   private static final String PROGRAM = "/bin/true";
-  private static final String EXEC = "{\"argv\":[\"" + PROGRAM + "\"]}";
+  private static final String EXEC = Json.text(Map.of("argv", List.of(PROGRAM)));
   private static final String THERE = "isola-bench-file";
   private static final String CONTENT = "/files/content?path=" + THERE;
-  private static final Pattern ID = Pattern.compile("\"id\":\"([^\"]+)\"");
   private static final int N = 2_000;
   private static final int WARM_UP = 2_000;
   private static final int FILES = 3;
@@ -154,12 +155,15 @@ final class ApiEvents {
     String executions = served.sandbox() + "/executions";
     try (ApiClient control = served.connect();
         ApiClient stream = served.connect()) {
-      Matcher made =
-          ID.matcher(control.ask("POST", executions, "{\"argv\":[\"cat\"],\"stdin\":true}"));
-      if (!made.find()) {
-        throw new IOException("no execution was started");
-      }
-      String one = executions + "/" + made.group(1);
+      String started =
+          control.ask(
+              "POST", executions, Json.text(Json.object("argv", List.of("cat"), "stdin", true)));
+      String one =
+          executions
+              + "/"
+              + JsonValue.parse(started.getBytes(UTF_8))
+                  .maybeText("id")
+                  .orElseThrow(() -> new IOException("no execution was started"));
       stream.follow(one + "/output");
       Samples samples =
           Parallel.run(
@@ -169,7 +173,7 @@ final class ApiEvents {
               },
               n,
               1);
-      control.ask("POST", one + "/signal", "{\"signal\":\"KILL\"}");
+      control.ask("POST", one + "/signal", Json.text(Map.of("signal", "KILL")));
       return samples;
     }
   }

@@ -2,6 +2,8 @@ package dev.isola.bench;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
@@ -12,9 +14,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * Docker's engine by its API, over its unix socket: what a program does that does not start {@code
@@ -24,7 +25,7 @@ final class DockerApi implements Peer {
   private static final int SLOWER = 40;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String SCHEME = "unix://";
-  private static final String NO_NETWORK = ",\"HostConfig\":{\"NetworkMode\":\"none\"}";
+  private static final List<String> SLEEP = List.of("sleep", "7200");
 
   private final EngineHttp http;
   private final String image;
@@ -69,7 +70,7 @@ final class DockerApi implements Peer {
     Samples samples = Samples.NONE;
     for (int i = 0; i < n; i++) {
       long start = System.nanoTime();
-      String id = create("\"true\"");
+      String id = create(List.of("true"), "default");
       long after = start;
       try {
         ask("POST", "/containers/" + id + "/start", "", 204);
@@ -92,15 +93,15 @@ final class DockerApi implements Peer {
    */
   List<Contestant> starting() {
     return List.of(
-        new Contestant("docker-api start", (n, concurrency) -> starts(n, "")),
-        new Contestant("docker-api start, no net", (n, concurrency) -> starts(n, NO_NETWORK)));
+        new Contestant("docker-api start", (n, concurrency) -> starts(n, "default")),
+        new Contestant("docker-api start, no net", (n, concurrency) -> starts(n, "none")));
   }
 
-  private Samples starts(int n, String more) throws IOException {
+  private Samples starts(int n, String network) throws IOException {
     Samples samples = Samples.NONE;
     for (int i = 0; i < n; i++) {
       long start = System.nanoTime();
-      String id = create("\"sleep\",\"7200\"", more);
+      String id = create(SLEEP, network);
       try {
         ask("POST", "/containers/" + id + "/start", "", 204);
         long taken = System.nanoTime() - start;
@@ -112,12 +113,11 @@ final class DockerApi implements Peer {
     return samples;
   }
 
-  private String create(String words) throws IOException {
-    return create(words, "");
-  }
-
-  private String create(String words, String more) throws IOException {
-    String body = "{\"Image\":\"" + image + "\",\"Cmd\":[" + words + "]" + more + "}";
+  private String create(List<String> command, String network) throws IOException {
+    String body =
+        Json.text(
+            Json.object(
+                "Image", image, "Cmd", command, "HostConfig", Map.of("NetworkMode", network)));
     return field(ask("POST", "/containers/create", body, 201), "Id");
   }
 
@@ -128,17 +128,19 @@ final class DockerApi implements Peer {
   @Override
   public List<Contestant> executing() throws IOException {
     if (container.isEmpty()) {
-      container = create("\"sleep\",\"7200\"");
+      container = create(SLEEP, "default");
       ask("POST", "/containers/" + container + "/start", "", 204);
     }
     return List.of(Contestant.timed("docker-api exec", this::exec).paced(SLOWER));
   }
 
   private void exec() throws IOException {
-    String body = "{\"AttachStdout\":true,\"AttachStderr\":true,\"Cmd\":[\"true\"]}";
+    String body =
+        Json.text(
+            Json.object("AttachStdout", true, "AttachStderr", true, "Cmd", List.of("true")));
     String id = field(ask("POST", "/containers/" + container + "/exec", body, 201), "Id");
     // Answers with the output and ends when the command does.
-    ask("POST", "/exec/" + id + "/start", "{\"Detach\":false,\"Tty\":false}", 200);
+    ask("POST", "/exec/" + id + "/start", Json.text(Json.object("Detach", false, "Tty", false)), 200);
     need(field(ask("GET", "/exec/" + id + "/json", "", 200), "ExitCode"), "0");
   }
 
@@ -172,15 +174,11 @@ final class DockerApi implements Peer {
     return answer.text();
   }
 
-  /** Returns a field of an answer: text or a number; the first of its name. */
+  /** Returns a member of an answer: a string or a number. */
   static String field(String json, String name) throws IOException {
-    Matcher found =
-        Pattern.compile("\"" + Pattern.quote(name) + "\"\\s*:\\s*(?:\"([^\"]*)\"|(-?\\d+))")
-            .matcher(json);
-    if (!found.find()) {
-      throw new IOException("the answer has no " + name + ": " + json.strip());
-    }
-    return found.group(1) == null ? found.group(2) : found.group(1);
+    return JsonValue.parse(json.getBytes(UTF_8))
+        .maybeText(name)
+        .orElseThrow(() -> new IOException("the answer has no " + name + ": " + json.strip()));
   }
 
   @Override

@@ -1,11 +1,11 @@
 package dev.isola.server;
 
+import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
 import dev.isola.server.error.ErrorStatus;
 import dev.isola.server.error.Problem;
 import dev.isola.server.limit.Turnstile;
 import dev.isola.server.route.ApiDialect;
-import dev.isola.server.route.JsonText;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -64,7 +64,7 @@ record Failures(Log log) {
       if (problem.status() == ErrorStatus.of(ErrorCode.UNAUTHENTICATED)) {
         response.getHeaders().put("WWW-Authenticate", "Bearer");
       }
-      byte[] text = JsonText.of(problem.body());
+      byte[] text = Json.bytes(problem.body());
       JettyExchange.whole(response, problem.status(), problem.mediaType(), text);
       callback.succeeded();
     } catch (IOException | RuntimeException e) {

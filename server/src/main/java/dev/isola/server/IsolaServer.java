@@ -1,10 +1,10 @@
 package dev.isola.server;
 
+import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Gate;
 import dev.isola.server.error.Problem;
-import dev.isola.server.route.JsonText;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -174,7 +174,7 @@ public final class IsolaServer implements AutoCloseable {
             : Problem.of(new IllegalStateException(), id);
     response.getHeaders().put("X-Request-Id", id);
     JettyExchange.whole(
-        response, problem.status(), Problem.MEDIA_TYPE, JsonText.of(problem.body()));
+        response, problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.body()));
     callback.succeeded();
     return true;
   }

@@ -1,12 +1,12 @@
 package dev.isola.server;
 
+import dev.isola.codec.json.Json;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Disclosure;
 import dev.isola.server.preview.Header;
 import dev.isola.server.preview.PreviewAccess;
 import dev.isola.server.preview.PreviewExchange;
-import dev.isola.server.route.JsonText;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
@@ -109,7 +109,7 @@ record JettyExchange(
     Object seen = disclosure.of(answer);
     visit.token |= disclosure.hasToken();
     JsonAnswer out = new JsonAnswer(response, status, "application/json");
-    JsonText.write(seen, out);
+    Json.write(seen, out);
     out.finish();
   }
 

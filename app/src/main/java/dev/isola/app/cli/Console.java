@@ -1,6 +1,7 @@
 package dev.isola.app.cli;
 
 import dev.isola.app.terminal.NativeTerminal;
+import dev.isola.codec.json.Json;
 import dev.isola.spi.exec.TerminalSize;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

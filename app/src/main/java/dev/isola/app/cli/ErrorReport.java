@@ -1,5 +1,6 @@
 package dev.isola.app.cli;
 
+import dev.isola.codec.json.Json;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;

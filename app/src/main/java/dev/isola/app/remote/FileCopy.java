@@ -3,7 +3,7 @@ package dev.isola.app.remote;
 import dev.isola.app.cli.Arguments;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Json;
+import dev.isola.codec.json.Json;
 import dev.isola.app.cli.Reason;
 import dev.isola.app.cli.UsageException;
 import dev.isola.app.cli.Wiring;

@@ -2,10 +2,10 @@ package dev.isola.app.remote;
 
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.Json;
 import dev.isola.app.cli.Wiring;
 import dev.isola.client.ApiKeys;
 import dev.isola.client.Isola;
+import dev.isola.codec.json.Json;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;

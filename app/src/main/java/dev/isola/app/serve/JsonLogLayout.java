@@ -1,6 +1,6 @@
 package dev.isola.app.serve;
 
-import dev.isola.app.cli.Json;
+import dev.isola.codec.json.Json;
 import dev.isola.server.AccessLog;
 import java.time.Instant;
 import java.util.LinkedHashMap;

@@ -6,7 +6,7 @@ import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.Called;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.Host;
-import dev.isola.app.cli.Json;
+import dev.isola.codec.json.Json;
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.ProviderResult;
@@ -126,7 +126,7 @@ class ConformanceTest {
                 + "{\"id\":\"Three.aPasses\",\"requirement\":\"T1\",\"result\":\"passed\","
                 + "\"reason\":\"\"},"
                 + "{\"id\":\"Three.bFails\",\"requirement\":\"T2\",\"result\":\"failed\","
-                + "\"reason\":\"it did\\nnot \\u001b[31mwork\"}]}]}");
+                + "\"reason\":\"it did\\nnot \\u001B[31mwork\"}]}]}");
   }
 
   @Test

@@ -1,10 +1,10 @@
 package dev.isola.client;
 
+import dev.isola.codec.json.MalformedJson;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.core.JacksonException;
 
 /**
  * What happens to sandboxes, as it happens. It goes on where it was after the connection broke or
@@ -48,7 +48,7 @@ public final class Events implements AutoCloseable {
 
   private Event read(Sse.Event event) throws IOException {
     try {
-      Fields fields = new Fields(Json.read(event.data()));
+      Fields fields = Fields.parse(event.data());
       Event read =
           new Event(
               fields.whole("number"),
@@ -59,7 +59,7 @@ public final class Events implements AutoCloseable {
               fields.all());
       after = Optional.of(read.number());
       return read;
-    } catch (JacksonException | IllegalArgumentException e) {
+    } catch (MalformedJson e) {
       throw new IOException("an event cannot be read", e);
     }
   }

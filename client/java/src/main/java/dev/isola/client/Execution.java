@@ -2,6 +2,7 @@ package dev.isola.client;
 
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.Problem;
+import dev.isola.codec.json.MalformedJson;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -11,7 +12,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 
 /**
  * A command in the background. Its output is a stream that goes on where it was after the
@@ -98,8 +98,8 @@ public final class Execution implements AutoCloseable {
 
   private static Fields fields(Sse.Event event) throws IOException {
     try {
-      return new Fields(Json.read(event.data()));
-    } catch (JacksonException | IllegalArgumentException e) {
+      return Fields.parse(event.data());
+    } catch (MalformedJson e) {
       throw new IOException("an event cannot be read", e);
     }
   }

@@ -2,12 +2,14 @@ package dev.isola.client;
 
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.Problem;
+import dev.isola.codec.json.Json;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** An answer of the server, read field by field; what is not as promised is an error. */
@@ -15,6 +17,36 @@ record Fields(Map<String, Object> all) {
   @SuppressWarnings("unchecked") // JSON has no other keys
   static Fields of(Object value) {
     return new Fields((Map<String, Object>) value);
+  }
+
+  /**
+   * Reads an object; what is null in it is left out.
+   *
+   * @throws dev.isola.codec.json.MalformedJson when it is none
+   */
+  static Fields parse(byte[] json) {
+    return of(withoutNulls(Json.parseObject(json)));
+  }
+
+  /** Like {@link #parse(byte[])}. */
+  static Fields parse(String json) {
+    return of(withoutNulls(Json.parseObject(json)));
+  }
+
+  private static Object withoutNulls(Object value) {
+    if (value instanceof Map<?, ?> map) {
+      Map<Object, Object> kept = new LinkedHashMap<>();
+      map.forEach(
+          (name, member) -> {
+            if (member != null) {
+              kept.put(name, withoutNulls(member));
+            }
+          });
+      return kept;
+    }
+    return value instanceof List<?> list
+        ? list.stream().filter(Objects::nonNull).map(Fields::withoutNulls).toList()
+        : value;
   }
 
   String text(String name) {

@@ -1,6 +1,8 @@
 package dev.isola.client;
 
 import dev.isola.client.error.Problem;
+import dev.isola.codec.json.MalformedJson;
+import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,7 +10,6 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import tools.jackson.core.JacksonException;
 
 /**
  * What a sandbox is to be; everything has a default. The server checks it, and names everything
@@ -35,8 +36,8 @@ public record SandboxSpec(Map<String, Object> document) {
    */
   public static SandboxSpec read(InputStream json) {
     try {
-      return new SandboxSpec(Json.read(json));
-    } catch (JacksonException | IllegalArgumentException e) {
+      return new SandboxSpec(Fields.parse(json.readAllBytes()).all());
+    } catch (IOException | MalformedJson e) {
       throw Problem.here(
               "INVALID_SPEC", "the spec is not a JSON object", "write it like {\"image\": \"...\"}")
           .exception(e);

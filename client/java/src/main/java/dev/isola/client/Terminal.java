@@ -2,11 +2,12 @@ package dev.isola.client;
 
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.Problem;
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.http.WebSocketHandshakeException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -14,7 +15,6 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 
 /**
  * A command on a terminal in the sandbox. What it shows is a stream that goes on where it was after
@@ -202,8 +202,8 @@ public final class Terminal implements AutoCloseable {
 
   private static Fields fields(String message) throws IOException {
     try {
-      return new Fields(Json.read(message));
-    } catch (JacksonException | IllegalArgumentException e) {
+      return Fields.parse(message);
+    } catch (MalformedJson e) {
       throw new IOException("a message cannot be read", e);
     }
   }
@@ -251,7 +251,7 @@ public final class Terminal implements AutoCloseable {
   }
 
   private static String text(Map<String, Object> message) {
-    return new String(Json.write(message), StandardCharsets.UTF_8);
+    return Json.text(message);
   }
 
   @Override

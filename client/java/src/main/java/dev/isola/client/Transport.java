@@ -3,7 +3,8 @@ package dev.isola.client;
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.LimitExceeded;
 import dev.isola.client.error.Problem;
-import java.io.ByteArrayInputStream;
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -29,7 +30,6 @@ import java.util.function.LongSupplier;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
-import tools.jackson.core.JacksonException;
 
 /**
  * Sends requests and reads answers. Only what may safely be sent twice is: reading, and orders that
@@ -100,7 +100,7 @@ final class Transport implements AutoCloseable {
                 .timeout(timeout)
                 .header("Content-Type", "application/json")
                 .header("Idempotency-Key", idempotencyKey)
-                .POST(BodyPublishers.ofByteArray(Json.write(body)))
+                .POST(BodyPublishers.ofByteArray(Json.bytes(body)))
                 .build()),
         false);
   }
@@ -123,7 +123,7 @@ final class Transport implements AutoCloseable {
             request(address)
                 .timeout(timeout)
                 .header("Content-Type", "application/json")
-                .method(method, BodyPublishers.ofByteArray(Json.write(body)))
+                .method(method, BodyPublishers.ofByteArray(Json.bytes(body)))
                 .build(),
             false),
         false);
@@ -283,7 +283,7 @@ final class Transport implements AutoCloseable {
   /** Reads a problem answer; one that is none came from something else in between. */
   private Problem problem(int status, byte[] body, String requestId) {
     try {
-      Fields fields = new Fields(Json.read(new ByteArrayInputStream(body)));
+      Fields fields = Fields.parse(body);
       Optional<String> code = fields.maybeText("code");
       if (code.isPresent()) {
         return new Problem(
@@ -296,7 +296,7 @@ final class Transport implements AutoCloseable {
             fields.maybeText("requestId").orElse(requestId),
             fields.texts("context"));
       }
-    } catch (JacksonException | IllegalArgumentException e) {
+    } catch (MalformedJson e) {
       // said below
     }
     return byStatus(status, requestId);
@@ -317,8 +317,8 @@ final class Transport implements AutoCloseable {
   private Fields answer(HttpResponse<InputStream> response, boolean harmless) {
     try (InputStream in = new WatchedStream(response.body(), SILENCE)) {
       byte[] body = in.readNBytes(LARGEST_ANSWER);
-      return new Fields(body.length == 0 ? Map.of() : Json.read(new ByteArrayInputStream(body)));
-    } catch (JacksonException | IllegalArgumentException e) {
+      return body.length == 0 ? new Fields(Map.of()) : Fields.parse(body);
+    } catch (MalformedJson e) {
       throw Problem.here(
               "INTERNAL",
               "the answer of " + options.url() + " cannot be read",

@@ -1,16 +1,15 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.codec.json.Json;
 import dev.isola.spi.SandboxState;
 import dev.isola.store.SandboxEntry;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 
 /** What an event of a sandbox says. */
 final class EventText {
-  private static final JsonMapper JSON = new JsonMapper();
 
   private EventText() {}
 
@@ -33,7 +32,7 @@ final class EventText {
     data.put("provider", entry.provider());
     data.put("isolation", entry.isolation().name().toLowerCase(Locale.ROOT));
     entry.cause().ifPresent(cause -> data.put("cause", cause));
-    return JSON.writeValueAsString(data);
+    return Json.text(data);
   }
 
   private static String word(SandboxState state) {

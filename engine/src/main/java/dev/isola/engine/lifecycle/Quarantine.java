@@ -1,5 +1,6 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.spi.SandboxId;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The sandboxes whose records cannot be read. The engine leaves them as they are: they are not
@@ -21,7 +21,6 @@ import tools.jackson.databind.json.JsonMapper;
  * an operator can destroy them. Each is reported once by an event, a line in the log and a metric.
  */
 public final class Quarantine {
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final EventLog events;
   private final InstantSource clock;
@@ -87,7 +86,7 @@ public final class Quarantine {
     try {
       events.append(
           NewEvent.of(
-              id, "quarantine", JSON.writeValueAsString(Map.of("cause", why)), clock.instant()));
+              id, "quarantine", Json.text(Map.of("cause", why)), clock.instant()));
     } catch (SandboxException e) {
       held.remove(id); // reported the next time
     }

@@ -1,5 +1,6 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.codec.json.Json;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Secret;
@@ -29,8 +30,6 @@ import java.util.Set;
 import javax.crypto.Cipher;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The values of secret variables, for as long as their sandbox may have to be made once more: a
@@ -44,8 +43,6 @@ public final class Secrets {
   private static final int NONCE_BYTES = 12;
   private static final int TAG_BITS = 128;
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final JsonMapper JSON = new JsonMapper();
-  private static final TypeReference<Map<String, String>> TEXTS = new TypeReference<>() {};
 
   private final Ledger ledger;
   private final Path keyFile;
@@ -72,7 +69,7 @@ public final class Secrets {
         (name, value) -> texts.put(name, new String(value.reveal(), StandardCharsets.UTF_8)));
     byte[] nonce = new byte[NONCE_BYTES];
     RANDOM.nextBytes(nonce);
-    byte[] sealed = cipher(Cipher.ENCRYPT_MODE, nonce, id, JSON.writeValueAsBytes(texts));
+    byte[] sealed = cipher(Cipher.ENCRYPT_MODE, nonce, id, Json.bytes(texts));
     byte[] all = ByteBuffer.allocate(nonce.length + sealed.length).put(nonce).put(sealed).array();
     settings().put(SCOPE, id.value(), Base64.getEncoder().encodeToString(all));
   }
@@ -93,8 +90,8 @@ public final class Secrets {
     byte[] sealed = new byte[all.remaining()];
     all.get(sealed);
     Map<String, Secret> values = new LinkedHashMap<>();
-    JSON.readValue(cipher(Cipher.DECRYPT_MODE, nonce, id, sealed), TEXTS)
-        .forEach((name, value) -> values.put(name, Secret.of(value)));
+    Json.parseObject(cipher(Cipher.DECRYPT_MODE, nonce, id, sealed))
+        .forEach((name, value) -> values.put(name, Secret.of(String.valueOf(value))));
     return values;
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.codec.json.Json;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.spi.SandboxId;
@@ -15,15 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** A request as the ledger keeps it: its document, as text. */
 public final class SpecText {
-  private static final JsonMapper JSON =
-      JsonMapper.builder().enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS).build();
-  private static final TypeReference<Map<String, Object>> DOCUMENT = new TypeReference<>() {};
 
   /**
    * What one sandbox has and another one of the same kind has not. What is required decides who
@@ -44,7 +39,7 @@ public final class SpecText {
     if (!secrets.isEmpty()) {
       document.put(SECRET, List.copyOf(secrets.keySet()));
     }
-    return JSON.writeValueAsString(document);
+    return Json.canonical(document);
   }
 
   /**
@@ -55,10 +50,10 @@ public final class SpecText {
    */
   public static CreateRequest read(String text, SandboxId id) {
     try {
-      Map<String, Object> document = JSON.readValue(text, DOCUMENT);
+      Map<String, Object> document = Json.parseObject(text);
       document.remove(SECRET);
       return SpecDocument.fromMap(document, () -> id);
-    } catch (RuntimeException e) { // Jackson's, those of records, and refusals of the document
+    } catch (RuntimeException e) { // of JSON, of records, and refusals of the document
       String why = e instanceof SandboxException known ? known.fault().what() : e.toString();
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
@@ -71,7 +66,7 @@ public final class SpecText {
 
   /** Returns the names of the secret variables of a stored spec. */
   public static List<String> secretNames(String text) {
-    return JSON.readValue(text, DOCUMENT).get(SECRET) instanceof List<?> names
+    return Json.parseObject(text).get(SECRET) instanceof List<?> names
         ? names.stream().map(String::valueOf).toList()
         : List.of();
   }
@@ -90,7 +85,7 @@ public final class SpecText {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
     OWN.forEach(document::remove);
     imageDigest.ifPresent(digest -> document.put("imageDigest", digest));
-    return sha256(JSON.writeValueAsString(document));
+    return sha256(Json.canonical(document));
   }
 
   /**
@@ -107,7 +102,7 @@ public final class SpecText {
     if (!secrets.isEmpty()) {
       document.put(SECRET, List.copyOf(secrets.keySet())); // no hash tells a value
     }
-    return sha256(JSON.writeValueAsString(document));
+    return sha256(Json.canonical(document));
   }
 
   private static String sha256(String text) {

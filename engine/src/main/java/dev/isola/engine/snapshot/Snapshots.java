@@ -1,5 +1,6 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.codec.json.Json;
 import dev.isola.engine.api.IsolaVersion;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
@@ -39,12 +40,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Takes snapshots of sandboxes, and keeps them. All methods may be called from any thread. */
 public final class Snapshots {
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final OpenedStore store;
   private final Book book;
@@ -222,7 +221,7 @@ public final class Snapshots {
   }
 
   private void tell(SandboxId id, String type, Map<String, ?> data) {
-    events.append(NewEvent.of(id, type, JSON.writeValueAsString(data), clock.instant()));
+    events.append(NewEvent.of(id, type, Json.text(data), clock.instant()));
   }
 
   /** Returns a folder for what is not kept. */

@@ -1,5 +1,6 @@
 package dev.isola.engine.trace;
 
+import dev.isola.codec.json.Json;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
@@ -12,7 +13,6 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Sends spans in batches by OTLP over HTTP, on a thread of its own. Who offers one never waits:
@@ -23,7 +23,6 @@ final class SpanSender implements AutoCloseable {
   private static final int BATCH = 512;
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final long GATHER_MS = 500;
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final URI url;
   private final BlockingQueue<Span> waiting = new ArrayBlockingQueue<>(ROOM);
@@ -90,7 +89,7 @@ final class SpanSender implements AutoCloseable {
                             "spans",
                             batch.stream().map(Span::json).toList())))));
     try {
-      return post(JSON.writeValueAsBytes(body)) / 100 == 2;
+      return post(Json.bytes(body)) / 100 == 2;
     } catch (IOException | RuntimeException e) {
       return false; // it is counted, and the next batch may get through
     }

@@ -1,5 +1,6 @@
 package dev.isola.engine.usage;
 
+import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.Book;
@@ -31,7 +32,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Looks now and then at what sandboxes use, and writes an event when it is nearly all they may:
@@ -41,7 +41,6 @@ import tools.jackson.databind.json.JsonMapper;
 public final class UsageWatch {
   private static final int AT_ONCE = 8;
   private static final Duration PATIENCE = Duration.ofSeconds(10);
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final Living living;
   private final Book book;
@@ -132,6 +131,6 @@ public final class UsageWatch {
     data.put("resource", one.resource().name().toLowerCase(Locale.ROOT));
     data.put("used", one.used());
     data.put("limit", one.limit());
-    return JSON.writeValueAsString(data);
+    return Json.text(data);
   }
 }

@@ -1,14 +1,12 @@
 package dev.isola.engine.volume;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
 import dev.isola.engine.api.Log;
 import dev.isola.store.Ledger;
 import dev.isola.store.VolumeEntry;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Map;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Takes over the volumes that versions before this one kept as settings of E2B's interface. Their
@@ -17,8 +15,6 @@ import tools.jackson.databind.json.JsonMapper;
 public record EarlierVolumes(Ledger ledger, InstantSource clock, Log log) {
   static final String SCOPE = "e2b-volume";
   static final String TOKENS = "e2b-volume-token";
-  private static final JsonMapper JSON = JsonMapper.builder().build();
-  private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
 
   /** Moves each that is there, whole or not at all. */
   public void adopt() {
@@ -46,8 +42,8 @@ public record EarlierVolumes(Ledger ledger, InstantSource clock, Log log) {
 
   private static String name(String text) {
     try {
-      return JSON.readValue(text, OBJECT).get("name") instanceof String name ? name : "";
-    } catch (JacksonException unreadable) {
+      return Json.parseObject(text).get("name") instanceof String name ? name : "";
+    } catch (MalformedJson unreadable) {
       return "";
     }
   }

@@ -1,5 +1,7 @@
 package dev.isola.host.image;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -7,20 +9,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A JSON object of an OCI image. Whatever is not what it should be is refused by name. */
 record OciDocument(String what, Map<String, Object> fields) {
 
   static OciDocument parse(String what, byte[] bytes) {
     try {
-      return of(what, JsonText.parse(bytes));
-    } catch (JsonText.Malformed e) {
+      return of(what, Json.parse(bytes));
+    } catch (MalformedJson e) {
       throw bad(what + " is not JSON: " + e.getMessage());
     }
   }
 
-  @SuppressWarnings("unchecked") // a Map of JsonText has strings for keys
-  private static OciDocument of(String what, Object value) {
+  @SuppressWarnings("unchecked") // JSON has no other keys
+  private static OciDocument of(String what, @Nullable Object value) {
     if (value instanceof Map<?, ?> map) {
       return new OciDocument(what, (Map<String, Object>) map);
     }
@@ -63,10 +66,10 @@ record OciDocument(String what, Map<String, Object> fields) {
   }
 
   long number(String key) {
-    if (value(key).orElse(-1.0) instanceof Double number
-        && number >= 0
-        && number <= 1L << 53
-        && number == Math.rint(number)) {
+    if (value(key).orElse(-1) instanceof Number number
+        && number.doubleValue() >= 0
+        && number.doubleValue() <= 1L << 53
+        && number.doubleValue() == Math.rint(number.doubleValue())) {
       return number.longValue();
     }
     throw bad(what + " has no proper " + key);
@@ -81,7 +84,7 @@ record OciDocument(String what, Map<String, Object> fields) {
   }
 
   private Optional<Object> value(String key) {
-    return Optional.ofNullable(fields.get(key)).filter(value -> !(value instanceof JsonText.Null));
+    return Optional.ofNullable(fields.get(key));
   }
 
   static SandboxException bad(String what) {

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Event;
 import dev.isola.engine.event.EventLog;
 import dev.isola.server.context.Serving;
@@ -16,13 +17,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.json.JsonMapper;
 
 /** What happens to sandboxes, as it happens. */
 record EventRoutes(Serving serving) {
-  private static final JsonMapper JSON = new JsonMapper();
-  private static final TypeReference<Object> ANYTHING = new TypeReference<>() {};
   private static final int AT_ONCE = 100;
   private static final Duration LOOK_UP = Duration.ofMillis(500);
 
@@ -77,7 +74,7 @@ record EventRoutes(Serving serving) {
     json.put("type", event.type());
     json.put("at", event.at().toString());
     event.sandbox().ifPresent(id -> json.put("sandbox", id.value()));
-    json.put("data", JSON.readValue(event.data(), ANYTHING));
+    json.put("data", Json.parseObject(event.data()));
     return json;
   }
 }

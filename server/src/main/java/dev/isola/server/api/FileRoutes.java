@@ -2,12 +2,12 @@ package dev.isola.server.api;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
+import dev.isola.codec.json.Json;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.content.ByteRange;
 import dev.isola.server.content.FileAnswer;
 import dev.isola.server.context.Serving;
 import dev.isola.server.route.Exchange;
-import dev.isola.server.route.JsonText;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -22,13 +22,12 @@ import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The files of a sandbox. Content is never held whole, in neither direction. */
@@ -223,22 +222,20 @@ record FileRoutes(Serving serving) {
     exchange.json(200, Answers.file(written));
   }
 
+  /** Sends entries as they are found; a failure in between cuts the answer off. */
   private static void list(Exchange exchange, Stream<FileInfo> found) throws IOException {
     int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_LIST);
     try (found) {
       Iterator<FileInfo> entries = found.iterator();
-      boolean more = entries.hasNext(); // before the first byte: it may be refused
-      try (OutputStream out = exchange.begin(200, "application/json", Map.of())) {
-        out.write("{\"entries\":[".getBytes(StandardCharsets.UTF_8));
-        int count = 0;
-        for (; more && count < limit; more = entries.hasNext()) {
-          if (count++ > 0) {
-            out.write(',');
-          }
-          out.write(JsonText.of(Answers.file(entries.next())));
-        }
-        out.write(("],\"truncated\":" + more + "}").getBytes(StandardCharsets.UTF_8));
-      }
+      Supplier<Boolean> more = entries::hasNext;
+      exchange.json(200, Json.object("entries", first(entries, limit), "truncated", more));
     }
+  }
+
+  private static Iterable<Map<String, Object>> first(Iterator<FileInfo> entries, int limit) {
+    return () ->
+        Stream.iterate(0, i -> i < limit && entries.hasNext(), i -> i + 1)
+            .map(_ -> Answers.file(entries.next()))
+            .iterator();
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.codec.json.Json;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.spi.exec.OutputLimit;
 import java.io.InputStream;
@@ -8,10 +9,6 @@ import java.io.Reader;
 import java.io.SequenceInputStream;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.databind.JacksonSerializable;
-import tools.jackson.databind.SerializationContext;
-import tools.jackson.databind.jsontype.TypeSerializer;
 
 /**
  * The head and the tail of one channel of a command, and its way into an answer. Neither the bytes
@@ -87,25 +84,12 @@ final class KeptOutput implements AutoCloseable {
   }
 
   /** Returns a value for an answer. */
-  JacksonSerializable written(boolean base64) {
-    return new JacksonSerializable.Base() {
-      @Override
-      public void serialize(JsonGenerator out, SerializationContext context) {
-        if (base64) {
-          out.writeBinary(
-              new SequenceInputStream(head.stream(), tail.stream()),
-              Math.toIntExact(head.size() + tail.size()));
-        } else {
-          out.writeString(text(), -1);
-        }
-      }
-
-      @Override
-      public void serializeWithType(
-          JsonGenerator out, SerializationContext context, TypeSerializer type) {
-        serialize(out, context);
-      }
-    };
+  Json.StreamedText written(boolean base64) {
+    return base64
+        ? new Json.StreamedText.Base64(
+            new SequenceInputStream(head.stream(), tail.stream()),
+            Math.toIntExact(head.size() + tail.size()))
+        : new Json.StreamedText.Characters(text());
   }
 
   /** Decodes as UTF-8; where bytes were dropped a line says how many. */

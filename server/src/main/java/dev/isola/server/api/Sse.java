@@ -1,7 +1,7 @@
 package dev.isola.server.api;
 
+import dev.isola.codec.json.Json;
 import dev.isola.server.route.Exchange;
-import dev.isola.server.route.JsonText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -35,7 +35,7 @@ final class Sse implements AutoCloseable {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     text.writeBytes(
         ("event: " + event + "\nid: " + id + "\ndata: ").getBytes(StandardCharsets.UTF_8));
-    text.writeBytes(JsonText.of(data)); // has no line breaks
+    text.writeBytes(Json.bytes(data)); // has no line breaks
     text.writeBytes("\n\n".getBytes(StandardCharsets.UTF_8));
     out.write(text.toByteArray());
     out.flush();

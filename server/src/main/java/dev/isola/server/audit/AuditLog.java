@@ -4,9 +4,9 @@ import static java.nio.file.StandardOpenOption.APPEND;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
 import dev.isola.server.Witness;
-import dev.isola.server.route.JsonText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -88,7 +88,7 @@ public final class AuditLog implements Witness, AutoCloseable {
     line.put("requestId", visited.requestId());
     line.put("remote", visited.remote());
     ByteArrayOutputStream text = new ByteArrayOutputStream();
-    text.writeBytes(JsonText.of(line));
+    text.writeBytes(Json.bytes(line));
     text.write('\n');
     write(ByteBuffer.wrap(text.toByteArray()));
   }

@@ -1,5 +1,6 @@
 package dev.isola.server.auth;
 
+import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Settings;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -16,8 +17,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The keys of this installation. The ledger has their hashes, so that who reads it has no key. One
@@ -35,8 +34,6 @@ public final class ApiKeys {
   private static final int SHORTEST = 16;
   private static final Duration NOTED_EVERY = Duration.ofMinutes(1);
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final JsonMapper JSON = new JsonMapper();
-  private static final TypeReference<Map<String, String>> TEXTS = new TypeReference<>() {};
 
   private final Settings settings;
   private final InstantSource clock;
@@ -218,11 +215,12 @@ public final class ApiKeys {
     text.put("hash", key.hash());
     text.put("createdAt", key.createdAt().toString());
     key.lastUsedAt().ifPresent(last -> text.put("lastUsedAt", last.toString()));
-    return JSON.writeValueAsString(text);
+    return Json.text(text);
   }
 
   private static ApiKey read(String name, String text) {
-    Map<String, String> fields = JSON.readValue(text, TEXTS);
+    Map<String, String> fields = new TreeMap<>();
+    Json.parseObject(text).forEach((field, value) -> fields.put(field, String.valueOf(value)));
     return new ApiKey(
         name,
         Scope.of(fields.getOrDefault("scope", "")).orElse(Scope.READ),

@@ -1,5 +1,7 @@
 package dev.isola.server.route;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -7,22 +9,11 @@ import dev.isola.spi.spec.Violation;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.StreamReadFeature;
-import tools.jackson.core.StreamWriteFeature;
-import tools.jackson.core.exc.JacksonIOException;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Bodies in JSON, in and out. */
 public final class JsonText {
@@ -30,32 +21,16 @@ public final class JsonText {
   public static final int LARGEST = 1 << 20;
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final JsonMapper JSON =
-      JsonMapper.builder()
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .build();
-  private static final TypeReference<Object> ANYTHING = new TypeReference<>() {};
-  private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
 
   private JsonText() {}
 
   public static byte[] of(Object value) {
-    return JSON.writeValueAsBytes(value);
-  }
-
-  /** Writes a value piece by piece, and leaves the stream open. */
-  public static void write(Object value, OutputStream out) throws IOException {
-    try {
-      JSON.writer().without(StreamWriteFeature.AUTO_CLOSE_TARGET).writeValue(out, value);
-    } catch (JacksonIOException e) {
-      throw e.getCause();
-    }
+    return Json.bytes(value);
   }
 
   /** Reads an object that we wrote. */
   public static Map<String, Object> object(String text) {
-    return JSON.readValue(text, OBJECT);
+    return Json.parseObject(text);
   }
 
   /** Reads a body and refuses it with everything that is wrong with it. */
@@ -105,24 +80,18 @@ public final class JsonText {
   }
 
   private static Object parsed(byte[] bytes) {
+    Object value;
     try {
-      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-      Object value = JSON.readValue(text, ANYTHING);
-      if (value == null) {
-        throw refused("the body is null", "send a JSON object");
-      }
-      return value;
-    } catch (CharacterCodingException e) {
-      throw refused("the body is not UTF-8", "send JSON in UTF-8");
-    } catch (JacksonException e) {
-      var place = e.getLocation();
+      value = Json.parse(bytes);
+    } catch (MalformedJson e) {
       throw refused(
-          "the body is not JSON"
-              + (place == null || place.getLineNr() < 1
-                  ? ""
-                  : ": line " + place.getLineNr() + ", column " + place.getColumnNr()),
-          "send one JSON object, each name once");
+          "the body is not JSON: " + e.getMessage(),
+          "send one JSON object in UTF-8, each name once");
     }
+    if (value == null) {
+      throw refused("the body is null", "send a JSON object");
+    }
+    return value;
   }
 
   private static SandboxException refused(String what, String remedy) {

@@ -1,13 +1,12 @@
 package dev.isola.server.terminal;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
 import dev.isola.spi.exec.Signal;
 import dev.isola.spi.exec.TerminalSize;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.json.JsonMapper;
 
 /** What somebody at a terminal can ask for besides typing. */
 sealed interface TerminalOrder {
@@ -19,10 +18,10 @@ sealed interface TerminalOrder {
 
   /** Reads a text frame, which may be anything. */
   static TerminalOrder read(String text) {
-    Object read;
+    @Nullable Object read;
     try {
-      read = Reading.JSON.readValue(text, Reading.ANYTHING);
-    } catch (JacksonException e) {
+      read = Json.parse(text);
+    } catch (MalformedJson e) {
       return new Nonsense("it is not JSON");
     }
     if (!(read instanceof Map<?, ?> order)) {
@@ -48,13 +47,5 @@ sealed interface TerminalOrder {
             && width <= 65_535
         ? new Resize(new TerminalSize(width, height))
         : new Nonsense("rows and cols are whole numbers from 1 to 65535");
-  }
-
-  /** How texts are read. */
-  final class Reading {
-    private static final JsonMapper JSON = new JsonMapper();
-    private static final TypeReference<Object> ANYTHING = new TypeReference<>() {};
-
-    private Reading() {}
   }
 }

@@ -1,7 +1,7 @@
 package dev.isola.server.terminal;
 
+import dev.isola.codec.json.Json;
 import dev.isola.server.error.ErrorStatus;
-import dev.isola.server.route.JsonText;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -11,7 +11,6 @@ import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
 import dev.isola.spi.exec.Terminal;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -170,7 +169,7 @@ public final class TerminalSession implements WebSocket.Conversation {
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("type", type);
     all.putAll(data);
-    return new String(JsonText.of(all), StandardCharsets.UTF_8);
+    return Json.text(all);
   }
 
   private void takeInput(WebSocket socket) {

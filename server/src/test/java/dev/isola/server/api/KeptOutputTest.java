@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import dev.isola.codec.json.Json;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.spi.exec.OutputLimit;
 import java.io.IOException;
@@ -15,10 +16,8 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import tools.jackson.databind.json.JsonMapper;
 
 class KeptOutputTest {
-  private static final JsonMapper JSON = new JsonMapper();
   private static final int MIB = 1 << 20;
 
   private final ByteBudget budget = new ByteBudget(64L * MIB);
@@ -30,8 +29,8 @@ class KeptOutputTest {
   }
 
   private static String value(KeptOutput output, boolean base64) {
-    String json = JSON.writeValueAsString(Map.of("value", output.written(base64)));
-    return JSON.readTree(json).required("value").asString();
+    String json = Json.text(Map.of("value", output.written(base64)));
+    return String.valueOf(Json.parseObject(json).get("value"));
   }
 
   @Test
@@ -115,7 +114,7 @@ class KeptOutputTest {
       for (int i = 0; i < 8 * MIB / piece.length; i++) {
         output.add(piece);
       }
-      JSON.writeValue(OutputStream.nullOutputStream(), Map.of("stdout", output.written(false)));
+      Json.write(Map.of("stdout", output.written(false)), OutputStream.nullOutputStream());
       assertThat(output.omitted()).isZero();
       assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(24L * MIB);
     }

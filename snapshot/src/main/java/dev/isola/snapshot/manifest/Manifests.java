@@ -12,11 +12,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The snapshots of a store, a file each: a mark, what is known of it, and its list of files. A
@@ -28,7 +27,6 @@ public final class Manifests {
   private static final int FIXED = MARK.length + Integer.BYTES;
   private static final int SEAL = 2 * ChunkId.BYTES;
   private static final int MOST_HEAD = 16 << 20;
-  private static final JsonMapper JSON = new JsonMapper();
 
   private final Blobs blobs;
   private final Path staging;
@@ -46,7 +44,7 @@ public final class Manifests {
    * @throws java.nio.file.FileAlreadyExistsException when there is one of that id
    */
   public void write(Snapshot snapshot, Listing list) throws IOException {
-    byte[] head = JSON.writeValueAsBytes(snapshot);
+    byte[] head = SnapshotDocument.write(snapshot);
     byte[] rows = list.squeezed();
     byte[] seal = seal(head, ChunkId.of(rows, 0, rows.length));
     Path temporary = Files.createTempFile(staging, "snapshot", ".new");
@@ -121,9 +119,9 @@ public final class Manifests {
       throw new DamagedException(name, "what is known of it is not what was written");
     }
     try {
-      Snapshot snapshot = JSON.readValue(head, Snapshot.class);
+      Snapshot snapshot = SnapshotDocument.read(head);
       return Optional.of(new Head(snapshot, list, FIXED + (long) bytes.length, size));
-    } catch (JacksonException e) {
+    } catch (IOException | DateTimeException | IllegalArgumentException e) {
       throw new DamagedException(name, "what is known of it cannot be read");
     }
   }

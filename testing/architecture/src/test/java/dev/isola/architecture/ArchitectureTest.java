@@ -104,6 +104,9 @@ class ArchitectureTest {
         folder("client"),
         folder("snapshot", "spi", "archive"),
         noClasses()
+            .that(not(resideInAPackage("dev.isola.codec.json..")))
+            .should(dependOnClassesThat(resideInAPackage("tools.jackson.."))),
+        noClasses()
             .that(
                 not(
                     resideInAnyPackage(

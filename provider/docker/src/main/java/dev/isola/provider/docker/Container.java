@@ -1,12 +1,12 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /**
  * A container as the engine lists it.
@@ -26,17 +26,19 @@ record Container(
 
   private static final int LONGEST = 100;
 
-  static Container listed(JsonNode node) {
+  static Container listed(JsonValue node) {
     Map<String, String> labels = new LinkedHashMap<>();
-    node.path("Labels")
-        .properties()
-        .forEach(e -> labels.put(e.getKey(), e.getValue().asString("")));
+    node.at("Labels").members().forEach((name, value) -> labels.put(name, value.text()));
     return new Container(
-        Json.text(node, "Id"),
-        node.path("Names").path(0).asString("").replaceFirst("^/", ""),
-        Json.text(node, "State"),
-        shortened(Json.text(node, "Status")),
-        Instant.ofEpochSecond(Json.number(node, "Created")),
+        node.text("Id"),
+        node.at("Names").items().stream()
+            .map(JsonValue::text)
+            .findFirst()
+            .orElse("")
+            .replaceFirst("^/", ""),
+        node.text("State"),
+        shortened(node.text("Status")),
+        Instant.ofEpochSecond(node.number("Created")),
         labels);
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.Json;
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.OwnKernel;

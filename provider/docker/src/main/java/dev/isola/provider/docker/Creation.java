@@ -196,7 +196,7 @@ final class Creation {
     try {
       return engine
           .inspect(container.id())
-          .map(node -> Instant.parse(Json.text(node, "Created")))
+          .map(node -> Instant.parse(node.text("Created")))
           .orElse(container.createdAt());
     } catch (DateTimeParseException strange) {
       return container.createdAt();

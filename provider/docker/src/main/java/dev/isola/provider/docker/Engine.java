@@ -1,5 +1,7 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
@@ -19,7 +21,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
-import tools.jackson.databind.JsonNode;
 
 /** The calls of the Engine API that sandboxes need. Each ends by its deadline. */
 final class Engine implements AutoCloseable {
@@ -54,11 +55,11 @@ final class Engine implements AutoCloseable {
     need(http.ask(Request.get("/_ping"), quick()), "a ping");
   }
 
-  JsonNode version() {
+  JsonValue version() {
     return json(Request.get("/version"), Deadline.in(SLOW));
   }
 
-  JsonNode info() {
+  JsonValue info() {
     return json(Request.get("/info"), Deadline.in(SLOW));
   }
 
@@ -66,13 +67,13 @@ final class Engine implements AutoCloseable {
   List<Container> list(Map<String, String> labels) {
     List<String> wanted =
         labels.entrySet().stream().map(l -> l.getKey() + "=" + l.getValue()).toList();
-    JsonNode found =
+    JsonValue found =
         json(
             Request.get(
                 "/containers/json?all=1&filters=" + encoded(Json.text(Map.of("label", wanted)))),
             quick());
     List<Container> containers = new ArrayList<>();
-    for (JsonNode one : found) {
+    for (JsonValue one : found.items()) {
       Container container = Container.listed(one);
       // An engine that does not know the filter would show everybody's.
       if (container.labels().entrySet().containsAll(labels.entrySet())) {
@@ -83,12 +84,12 @@ final class Engine implements AutoCloseable {
   }
 
   /** Returns what the engine knows of a container; empty when there is none. */
-  Optional<JsonNode> inspect(String id) {
+  Optional<JsonValue> inspect(String id) {
     return inspect(id, quick());
   }
 
   /** Podman fails when a container ends while it looks: then it is asked again. */
-  Optional<JsonNode> inspect(String id, Deadline deadline) {
+  Optional<JsonValue> inspect(String id, Deadline deadline) {
     Request request = Request.get("/containers/" + id + "/json");
     Answer answer = http.ask(request, deadline);
     for (int i = 0; i < LOOKS && isEnding(answer) && !deadline.over(); i++) {
@@ -105,7 +106,7 @@ final class Engine implements AutoCloseable {
   /** Makes a container and returns its id. */
   String create(String name, Map<String, Object> wanted, Deadline deadline) {
     Answer answer =
-        http.ask(Request.post("/containers/create?name=" + name, Json.of(wanted)), deadline);
+        http.ask(Request.post("/containers/create?name=" + name, Json.bytes(wanted)), deadline);
     if (answer.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
@@ -113,7 +114,7 @@ final class Engine implements AutoCloseable {
               "attach to the sandbox, destroy it, or use another id")
           .exception();
     }
-    return identity(Json.text(parsed(answer, "making the container"), "Id"));
+    return identity(parsed(answer, "making the container").text("Id"));
   }
 
   /** What it calls a thing becomes part of paths. */
@@ -160,7 +161,7 @@ final class Engine implements AutoCloseable {
 
   /** Waits until it does not run; false when it still does at the deadline. */
   boolean awaitStop(String id, Deadline deadline) {
-    while (inspect(id).filter(node -> Json.flag(node, "State", "Running")).isPresent()) {
+    while (inspect(id).filter(node -> node.flag("State", "Running")).isPresent()) {
       if (deadline.over()) {
         return false;
       }
@@ -187,7 +188,7 @@ final class Engine implements AutoCloseable {
   }
 
   /** Returns one reading of what it uses; empty where it does not run. */
-  Optional<JsonNode> stats(String id) {
+  Optional<JsonValue> stats(String id) {
     Answer answer =
         http.ask(Request.get("/containers/" + id + "/stats?stream=false&one-shot=true"), quick());
     return answer.ok() ? Optional.of(parsed(answer, "stats")) : Optional.empty();
@@ -209,7 +210,7 @@ final class Engine implements AutoCloseable {
         http.ask(
             Request.post(
                 "/containers/" + id + "/exec",
-                Json.of(
+                Json.bytes(
                     Json.object(
                         "AttachStdin",
                         true,
@@ -226,10 +227,10 @@ final class Engine implements AutoCloseable {
                         "Cmd",
                         List.of(ContainerPlan.AGENT, "--bridge", ContainerPlan.SOCKET)))),
             deadline);
-    String exec = identity(Json.text(parsed(made, "reaching the agent"), "Id"));
+    String exec = identity(parsed(made, "reaching the agent").text("Id"));
     Request start =
         Request.post(
-            "/exec/" + exec + "/start", Json.of(Json.object("Detach", false, "Tty", false)));
+            "/exec/" + exec + "/start", Json.bytes(Json.object("Detach", false, "Tty", false)));
     return switch (http.upgrade(start, deadline)) {
       case Upgrade.Given(Hijacked connection) -> connection;
       case Upgrade.Refused(Answer answer) -> throw refused(answer, "reaching the agent");
@@ -246,9 +247,9 @@ final class Engine implements AutoCloseable {
   /** Returns the paths of an image that a container has not any more, each char one byte. */
   List<String> removed(String id) {
     List<String> paths = new ArrayList<>();
-    for (JsonNode change : json(Request.get("/containers/" + id + "/changes"), quick())) {
-      if (Json.number(change, "Kind") == REMOVED) {
-        byte[] path = Json.text(change, "Path").getBytes(StandardCharsets.UTF_8);
+    for (JsonValue change : json(Request.get("/containers/" + id + "/changes"), quick()).items()) {
+      if (change.number("Kind") == REMOVED) {
+        byte[] path = change.text("Path").getBytes(StandardCharsets.UTF_8);
         paths.add(new String(path, 1, path.length - 1, StandardCharsets.ISO_8859_1));
       }
     }
@@ -256,7 +257,7 @@ final class Engine implements AutoCloseable {
   }
 
   /** Returns what the engine knows of an image; empty when it has none of that name. */
-  Optional<JsonNode> image(String name) {
+  Optional<JsonValue> image(String name) {
     Answer answer = http.ask(Request.get("/images/" + encoded(name) + "/json"), quick());
     return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "the image"));
   }
@@ -265,7 +266,7 @@ final class Engine implements AutoCloseable {
   void createVolume(String name) {
     need(
         http.ask(
-            Request.post("/volumes/create", Json.of(Json.object("Name", name, "Driver", "local"))),
+            Request.post("/volumes/create", Json.bytes(Json.object("Name", name, "Driver", "local"))),
             quick()),
         "creating the volume");
   }
@@ -274,8 +275,9 @@ final class Engine implements AutoCloseable {
   List<String> volumes(String prefix) {
     String filters = encoded(Json.text(Map.of("name", List.of(prefix))));
     List<String> names = new ArrayList<>();
-    for (JsonNode one : json(Request.get("/volumes?filters=" + filters), quick()).path("Volumes")) {
-      String name = Json.text(one, "Name");
+    for (JsonValue one :
+        json(Request.get("/volumes?filters=" + filters), quick()).at("Volumes").items()) {
+      String name = one.text("Name");
       if (name.startsWith(prefix)) { // the filter finds it anywhere in a name
         names.add(name);
       }
@@ -302,14 +304,14 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  JsonNode json(Request request, Deadline deadline) {
+  JsonValue json(Request request, Deadline deadline) {
     return parsed(http.ask(request, deadline), request.path());
   }
 
-  private JsonNode parsed(Answer answer, String what) {
+  private JsonValue parsed(Answer answer, String what) {
     need(answer, what);
     try {
-      return Json.read(answer.body().toArray());
+      return JsonValue.parse(answer.body().toArray());
     } catch (IOException e) {
       throw nonsense("an answer to " + what + " that is not JSON");
     }
@@ -351,7 +353,7 @@ final class Engine implements AutoCloseable {
   static String message(Answer answer) {
     String text;
     try {
-      text = Json.text(Json.read(answer.body().toArray()), "message");
+      text = JsonValue.parse(answer.body().toArray()).text("message");
     } catch (IOException notJson) {
       text = answer.text();
     }

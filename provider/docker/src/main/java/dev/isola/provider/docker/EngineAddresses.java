@@ -2,6 +2,7 @@ package dev.isola.provider.docker;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -13,7 +14,6 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /**
  * Finds where the engine is, in the order of Docker's own programs: the setting, the environment,
@@ -67,25 +67,22 @@ record EngineAddresses(Flavour flavour, ProviderConfig config, Map<String, Strin
     if (!Files.isReadable(file)) {
       return Optional.empty();
     }
-    return Optional.of(Json.text(json(file), "currentContext")).filter(name -> !name.isEmpty());
+    return Optional.of(json(file).text("currentContext")).filter(name -> !name.isEmpty());
   }
 
   private EngineAddress context(String name) {
     String hash = HexFormat.of().formatHex(Hash.sha256(name.getBytes(UTF_8)));
     Path contexts = home.resolve(".docker/contexts");
     String host =
-        Json.text(
-            json(contexts.resolve("meta").resolve(hash).resolve("meta.json")),
-            "Endpoints",
-            "docker",
-            "Host");
+        json(contexts.resolve("meta").resolve(hash).resolve("meta.json"))
+            .text("Endpoints", "docker", "Host");
     Path tls = contexts.resolve("tls").resolve(hash).resolve("docker");
     return parse(host, Optional.of(tls).filter(Files::isDirectory));
   }
 
-  private static JsonNode json(Path file) {
+  private static JsonValue json(Path file) {
     try {
-      return Json.read(Files.readAllBytes(file));
+      return JsonValue.parse(Files.readAllBytes(file));
     } catch (IOException e) {
       throw unusable("what is in " + file + ": " + e.getMessage(), e);
     }

@@ -1,5 +1,7 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp.Cancel;
 import dev.isola.provider.docker.http.Request;
@@ -15,7 +17,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
 
 /**
  * Listens to what the engine tells of this instance's containers, from the first sandbox on, so
@@ -102,7 +103,7 @@ final class EngineEvents implements AutoCloseable {
         if (piece[i] != '\n') {
           line.write(piece[i]);
         } else if (line.size() > 0) {
-          tell(Json.read(line.toByteArray()));
+          tell(JsonValue.parse(line.toByteArray()));
           line.reset();
         }
       }
@@ -112,14 +113,14 @@ final class EngineEvents implements AutoCloseable {
     }
   }
 
-  private void tell(JsonNode event) {
-    JsonNode about = event.path("Actor").path("Attributes");
-    String id = Json.text(about, Labels.SANDBOX);
-    if (SandboxId.isValid(id) && Json.text(about, Labels.INSTANCE).equals(instance.value())) {
-      boolean removed = Json.text(event, "Action").equals("destroy");
+  private void tell(JsonValue event) {
+    JsonValue about = event.at("Actor", "Attributes");
+    String id = about.text(Labels.SANDBOX);
+    if (SandboxId.isValid(id) && about.text(Labels.INSTANCE).equals(instance.value())) {
+      boolean removed = event.text("Action").equals("destroy");
       listener.ended(
           new SandboxId(id),
-          Json.text(about, "name"),
+          about.text("name"),
           removed ? "its container was removed" : "its container ended");
     }
   }

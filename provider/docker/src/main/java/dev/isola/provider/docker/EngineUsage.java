@@ -1,10 +1,10 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /** What the agent measures, corrected by what the engine knows of the container as a whole. */
 record EngineUsage(Engine engine, String container, UsageReporting inside)
@@ -12,14 +12,14 @@ record EngineUsage(Engine engine, String container, UsageReporting inside)
   @Override
   public Usage usage() {
     Usage seen = inside.usage();
-    Optional<JsonNode> outside = stats();
+    Optional<JsonValue> outside = stats();
     if (outside.isEmpty()) {
       return seen;
     }
-    JsonNode memory = outside.get().path("memory_stats");
-    long now = Json.number(memory, "usage");
-    long most = Json.number(memory, "max_usage"); // version 2 of control groups may not tell
-    long cpu = Json.number(outside.get(), "cpu_stats", "cpu_usage", "total_usage");
+    JsonValue memory = outside.get().at("memory_stats");
+    long now = memory.number("usage");
+    long most = memory.number("max_usage"); // version 2 of control groups may not tell
+    long cpu = outside.get().number("cpu_stats", "cpu_usage", "total_usage");
     return new Usage(
         cpu > 0 ? Duration.ofNanos(cpu) : seen.cpuTime(),
         now > 0 ? now : seen.memoryBytes(),
@@ -31,7 +31,7 @@ record EngineUsage(Engine engine, String container, UsageReporting inside)
         seen.uptime());
   }
 
-  private Optional<JsonNode> stats() {
+  private Optional<JsonValue> stats() {
     try {
       return engine.stats(container);
     } catch (SandboxException engineIsAway) {

@@ -40,7 +40,7 @@ record ExecConnector(Engine engine, String container) implements AgentConnector 
     try {
       return engine
           .inspect(container, Deadline.in(LAST_LOOK))
-          .filter(node -> Json.flag(node, "State", "Running"))
+          .filter(node -> node.flag("State", "Running"))
           .isEmpty();
     } catch (SandboxException nobodyKnows) {
       return false;

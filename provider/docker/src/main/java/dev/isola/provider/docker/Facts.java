@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.host.program.Flaw;
 import dev.isola.host.program.KnownFlaws;
 import dev.isola.host.program.Origin;
@@ -21,7 +22,6 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import tools.jackson.databind.JsonNode;
 
 /**
  * What an engine says of itself.
@@ -68,42 +68,42 @@ record Facts(
    * @param packaged whether its program is one that a distribution brought, which Podman does not
    *     say
    */
-  static Facts of(JsonNode version, JsonNode info, boolean packaged) {
+  static Facts of(JsonValue version, JsonValue info, boolean packaged) {
     boolean podman = false;
     List<String> flaws = new ArrayList<>();
     List<String> notes = new ArrayList<>();
-    for (JsonNode part : version.path("Components")) {
-      String name = Json.text(part, "Name");
+    for (JsonValue part : version.at("Components").items()) {
+      String name = part.text("Name");
       podman |= name.startsWith("Podman");
       String said = part + (packaged && name.startsWith("Podman") ? "+ds" : "");
-      judge(program(name), Json.text(part, "Version"), said, flaws, notes);
+      judge(program(name), part.text("Version"), said, flaws, notes);
     }
     Set<String> options = new TreeSet<>();
-    info.path("SecurityOptions").forEach(option -> options.add(option.asString("")));
+    info.at("SecurityOptions").items().forEach(option -> options.add(option.text()));
     boolean rootless = options.contains("name=rootless");
     NavigableMap<String, String> runtimes = new TreeMap<>();
-    info.path("Runtimes")
-        .properties()
-        .forEach(runtime -> runtimes.put(runtime.getKey(), runtimeProgram(runtime.getValue())));
+    info.at("Runtimes")
+        .members()
+        .forEach((name, runtime) -> runtimes.put(name, runtimeProgram(runtime)));
     return new Facts(
-        Json.text(version, "Version"),
+        version.text("Version"),
         podman,
         rootless,
         rootless || options.contains("name=userns"),
-        !podman || !Json.text(info, "CgroupVersion").equals("1"),
-        Json.text(info, "KernelVersion"),
-        Json.text(info, "Architecture"),
+        !podman || !info.text("CgroupVersion").equals("1"),
+        info.text("KernelVersion"),
+        info.text("Architecture"),
         runtimes,
         limits(info),
-        LAYERED.contains(Json.text(info, "Driver")),
+        LAYERED.contains(info.text("Driver")),
         ownProcesses(),
         flaws,
         notes);
   }
 
-  private static String runtimeProgram(JsonNode runtime) {
-    String shim = Json.text(runtime, "runtimeType");
-    return shim.isEmpty() ? Json.text(runtime, "path") : shim;
+  private static String runtimeProgram(JsonValue runtime) {
+    String shim = runtime.text("runtimeType");
+    return shim.isEmpty() ? runtime.text("path") : shim;
   }
 
   /** Returns the name by which holes are known. */
@@ -156,15 +156,15 @@ record Facts(
   }
 
   /** What is not enforced by the engine is enforced by the agent, or not at all. */
-  private static Set<LimitKind> limits(JsonNode info) {
+  private static Set<LimitKind> limits(JsonValue info) {
     Set<LimitKind> kinds = EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
-    if (Json.flag(info, "MemoryLimit")) {
+    if (info.flag("MemoryLimit")) {
       kinds.add(LimitKind.MEMORY);
     }
-    if (Json.flag(info, "CpuCfsQuota")) {
+    if (info.flag("CpuCfsQuota")) {
       kinds.add(LimitKind.CPU);
     }
-    if (Json.flag(info, "PidsLimit")) {
+    if (info.flag("PidsLimit")) {
       kinds.add(LimitKind.PROCESSES);
       kinds.add(LimitKind.THREADS);
     }

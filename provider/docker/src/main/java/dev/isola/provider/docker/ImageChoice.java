@@ -1,10 +1,10 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.JsonValue;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /**
  * The image a sandbox is made from.
@@ -21,21 +21,21 @@ record ImageChoice(
     Optional<String> user,
     List<Map<String, Object>> mounts) {
 
-  static ImageChoice of(JsonNode inspected) {
-    JsonNode config = inspected.path("Config");
+  static ImageChoice of(JsonValue inspected) {
+    JsonValue config = inspected.at("Config");
     Map<String, String> env = new LinkedHashMap<>();
-    for (JsonNode variable : config.path("Env")) {
-      String text = variable.asString("");
+    for (JsonValue variable : config.at("Env").items()) {
+      String text = variable.text();
       int equals = text.indexOf('=');
       if (equals > 0 && text.indexOf('\0') < 0) {
         env.put(text.substring(0, equals), text.substring(equals + 1));
       }
     }
     return new ImageChoice(
-        Json.text(inspected, "Id"),
-        some(Json.text(inspected, "Id")),
+        inspected.text("Id"),
+        some(inspected.text("Id")),
         env,
-        some(Json.text(config, "User")),
+        some(config.text("User")),
         List.of());
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.Json;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
 import dev.isola.provider.docker.http.Answer;
@@ -193,7 +194,7 @@ final class Images {
     String lower = why.toLowerCase(Locale.ROOT);
     if (lower.contains("no space left")) {
       return Engine.refused(
-          answer.ok() ? new Answer(500, Bytes.of(Json.of(Json.object("message", why)))) : answer,
+          answer.ok() ? new Answer(500, Bytes.of(Json.bytes(Json.object("message", why)))) : answer,
           "fetching the image " + name);
     }
     return notFound(name, "it cannot be fetched: " + why);

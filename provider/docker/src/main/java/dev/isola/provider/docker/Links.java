@@ -161,9 +161,9 @@ final class Links implements AutoCloseable {
     try {
       return engine
           .inspect(container)
-          .map(node -> node.path("State"))
-          .filter(end -> !Json.flag(end, "Running") && Json.flag(end, "OOMKilled"))
-          .filter(end -> Json.number(end, "ExitCode") == 137)
+          .map(node -> node.at("State"))
+          .filter(end -> !end.flag("Running") && end.flag("OOMKilled"))
+          .filter(end -> end.number("ExitCode") == 137)
           .map(end -> new Exit.OutOfMemory());
     } catch (SandboxException nobodyToAsk) {
       return Optional.empty();

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.Json;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.Volume;
 import java.util.ArrayList;

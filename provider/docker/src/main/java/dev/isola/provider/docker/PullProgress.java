@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.JsonValue;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import tools.jackson.databind.JsonNode;
 
 /** How far the engine is with fetching an image, as it tells line by line. */
 final class PullProgress {
@@ -41,14 +41,14 @@ final class PullProgress {
     if (line.isEmpty()) {
       return;
     }
-    JsonNode said = Json.read(line.toString().getBytes(StandardCharsets.UTF_8));
-    String error = Json.text(said, "error");
+    JsonValue said = JsonValue.parse(line.toString().getBytes(StandardCharsets.UTF_8));
+    String error = said.text("error");
     if (!error.isEmpty()) {
       problem = error;
     }
-    String layer = Json.text(said, "id");
+    String layer = said.text("id");
     if (!layer.isEmpty() && (layers.containsKey(layer) || layers.size() < MOST_LAYERS)) {
-      layers.merge(layer, HERE.contains(Json.text(said, "status")), Boolean::logicalOr);
+      layers.merge(layer, HERE.contains(said.text("status")), Boolean::logicalOr);
     }
   }
 

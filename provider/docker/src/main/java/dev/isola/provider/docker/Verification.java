@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Answer;
 import dev.isola.provider.docker.http.Request;
 import dev.isola.spi.capability.Sandbox;
@@ -8,7 +9,6 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /**
  * Makes sure that a sandbox runs by the runtime that was asked for. Podman 4.3 takes any name and
@@ -48,14 +48,14 @@ record Verification(Flavour flavour, Engine engine) {
               .ask(Request.get("/v4.0.0/libpod/containers/" + container + "/json"), Engine.quick());
       engine.need(answer, "inspecting the container");
       try {
-        return Json.text(Json.read(answer.body().toArray()), "OCIRuntime");
+        return JsonValue.parse(answer.body().toArray()).text("OCIRuntime");
       } catch (IOException e) {
         return "";
       }
     }
     return engine
         .inspect(container)
-        .map((JsonNode node) -> Json.text(node, "HostConfig", "Runtime"))
+        .map(node -> node.text("HostConfig", "Runtime"))
         .orElse("");
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.link.WrittenFiles;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Instant;
@@ -9,7 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /** What of a container's files is the sandbox's own, by labels. */
 final class WrittenLabels {
@@ -45,25 +45,25 @@ final class WrittenLabels {
   }
 
   /** Returns what a container bears; empty for one of an earlier version. */
-  static Optional<WrittenFiles> read(JsonNode inspected) {
-    JsonNode labels = inspected.path("Config").path("Labels");
+  static Optional<WrittenFiles> read(JsonValue inspected) {
+    JsonValue labels = inspected.at("Config", "Labels");
     if (!labels.has(FOLDERS)) {
       return Optional.empty();
     }
     Optional<Instant> made = made(inspected);
     Optional<WrittenFiles.Changes> changes =
-        Optional.of(Json.text(labels, DIGEST))
+        Optional.of(labels.text(DIGEST))
             .filter(digest -> !digest.isEmpty())
             .flatMap(digest -> made.map(from -> new WrittenFiles.Since(from, digest)));
     return Optional.of(
         new WrittenFiles(
             changes,
-            Json.text(labels, FOLDERS).lines().filter(folder -> !folder.isEmpty()).toList()));
+            labels.text(FOLDERS).lines().filter(folder -> !folder.isEmpty()).toList()));
   }
 
-  private static Optional<Instant> made(JsonNode inspected) {
+  private static Optional<Instant> made(JsonValue inspected) {
     try {
-      return Optional.of(Instant.parse(Json.text(inspected, "Created")));
+      return Optional.of(Instant.parse(inspected.text("Created")));
     } catch (DateTimeParseException notToBeTold) {
       return Optional.empty();
     }

@@ -3,6 +3,7 @@ package dev.isola.provider.docker;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.spi.Health;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.provider.ProviderConfig;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class FactsTest {
   private static Facts facts(String version, String info) throws IOException {
-    return Facts.of(Json.read(version.getBytes(UTF_8)), Json.read(info.getBytes(UTF_8)), false);
+    return Facts.of(JsonValue.parse(version.getBytes(UTF_8)), JsonValue.parse(info.getBytes(UTF_8)), false);
   }
 
   private static String components(String engine, String runc) {

@@ -2,11 +2,12 @@ package dev.isola.provider.e2b;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.e2b.http.Answer;
 import dev.isola.provider.e2b.http.Call;
 import dev.isola.provider.e2b.http.Faults;
 import dev.isola.provider.e2b.http.Http;
-import dev.isola.provider.e2b.http.Json;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Secret;
@@ -21,7 +22,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /** The API by which sandboxes are made, found and ended. */
 final class Control {
@@ -49,7 +49,7 @@ final class Control {
         call("making a sandbox", "POST", "/v2/sandboxes")
             .sending("application/json", Json.bytes(wanted));
     Answer answer = http.send(call, patience);
-    String said = answer.good() ? "" : Json.message(answer.body());
+    String said = answer.good() ? "" : Faults.message(answer.body());
     if (answer.status() == 404 || (answer.status() == 400 && said.contains("emplate"))) {
       throw Fault.of(
               ErrorCode.IMAGE_NOT_FOUND,
@@ -69,13 +69,13 @@ final class Control {
         : Optional.of(opened(call, body(call, answer)));
   }
 
-  private static Opened opened(Call call, JsonNode sandbox) {
+  private static Opened opened(Call call, JsonValue sandbox) {
     return new Opened(
-        Json.text(sandbox, "sandboxID")
+        sandbox.maybeText("sandboxID")
             .filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"))
             .orElseThrow(() -> Faults.garbage(call, "no sandboxID")),
-        Json.text(sandbox, "domain"),
-        Json.text(sandbox, "envdAccessToken").map(Secret::of));
+        sandbox.maybeText("domain"),
+        sandbox.maybeText("envdAccessToken").map(Secret::of));
   }
 
   /** Returns the state of a sandbox; empty when it is not there. */
@@ -85,8 +85,8 @@ final class Control {
     return answer.status() == 404 ? Optional.empty() : Optional.of(state(body(call, answer)));
   }
 
-  private static SandboxState state(JsonNode sandbox) {
-    return Json.text(sandbox, "state").orElse("").equals("paused")
+  private static SandboxState state(JsonValue sandbox) {
+    return sandbox.text("state").equals("paused")
         ? SandboxState.PAUSED
         : SandboxState.RUNNING;
   }
@@ -104,11 +104,11 @@ final class Control {
                   + encoded(marks)
                   + (next.isEmpty() ? "" : "&nextToken=" + encoded(next)));
       Answer answer = http.send(call, QUICK);
-      JsonNode sandboxes = body(call, answer);
-      if (!sandboxes.isArray()) {
+      JsonValue sandboxes = body(call, answer);
+      if (!sandboxes.isList()) {
         throw Faults.garbage(call, "no list");
       }
-      sandboxes.forEach(sandbox -> found(sandbox).ifPresent(all::add));
+      sandboxes.items().forEach(sandbox -> found(sandbox).ifPresent(all::add));
       next = answer.headers().firstValue("X-Next-Token").orElse("");
       if (next.isEmpty()) {
         return all.reversed();
@@ -121,16 +121,13 @@ final class Control {
         .exception();
   }
 
-  private Optional<Found> found(JsonNode sandbox) {
+  private Optional<Found> found(JsonValue sandbox) {
     Map<String, String> metadata = new LinkedHashMap<>();
-    sandbox
-        .path("metadata")
-        .properties()
-        .forEach(entry -> metadata.put(entry.getKey(), entry.getValue().asString("")));
-    Optional<String> name =
-        Json.text(sandbox, "sandboxID").filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"));
+    sandbox.at("metadata").members().forEach((name, value) -> metadata.put(name, value.text()));
+    Optional<String> id =
+        sandbox.maybeText("sandboxID").filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"));
     return Marks.read(metadata, instance)
-        .flatMap(marks -> name.map(known -> new Found(known, marks, state(sandbox))));
+        .flatMap(marks -> id.map(known -> new Found(known, marks, state(sandbox))));
   }
 
   /** Ends a sandbox; says nothing when there is none. */
@@ -164,7 +161,7 @@ final class Control {
   private void changed(Call call, int alsoGood, Duration patience) {
     Answer answer = http.send(call, patience);
     if (!answer.good() && answer.status() != alsoGood) {
-      throw Faults.of(call, answer, Json.message(answer.body()));
+      throw Faults.of(call, answer, Faults.message(answer.body()));
     }
   }
 
@@ -172,12 +169,12 @@ final class Control {
     return call.sending("application/json", Json.bytes(value));
   }
 
-  private static JsonNode body(Call call, Answer answer) {
+  private static JsonValue body(Call call, Answer answer) {
     if (!answer.good()) {
-      throw Faults.of(call, answer, Json.message(answer.body()));
+      throw Faults.of(call, answer, Faults.message(answer.body()));
     }
     try {
-      return Json.read(answer.body());
+      return JsonValue.parse(answer.body().toArray());
     } catch (IOException e) {
       throw Faults.garbage(call, "no JSON");
     }

@@ -1,5 +1,6 @@
 package dev.isola.provider.oci;
 
+import dev.isola.codec.json.Json;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.Staged;
@@ -40,7 +41,7 @@ final class Bundle {
       boolean hostKernel,
       boolean users,
       List<Map<String, Object>> mounts) {
-    return JsonText.of(
+    return Json.text(
         ordered(
             "ociVersion",
             "1.0.2",

@@ -1,6 +1,7 @@
 package dev.isola.compat.e2b.envd;
 
 import dev.isola.codec.connect.ConnectFrame;
+import dev.isola.codec.json.Json;
 import dev.isola.compat.e2b.model.E2bError;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonText;
@@ -64,7 +65,7 @@ final class Frames implements AutoCloseable {
   }
 
   void add(Map<String, ?> message) throws IOException {
-    waiting.writeBytes(ConnectFrame.message(JsonText.of(message)));
+    waiting.writeBytes(ConnectFrame.message(Json.bytes(message)));
     if (waiting.size() > PILE) {
       flush();
     }
@@ -91,7 +92,7 @@ final class Frames implements AutoCloseable {
   }
 
   private void finish(Map<String, ?> end) throws IOException {
-    waiting.writeBytes(ConnectFrame.end(JsonText.of(end)));
+    waiting.writeBytes(ConnectFrame.end(Json.bytes(end)));
     watched.close(); // the client may send its next request from now on
     out.write(waiting.toByteArray());
     out.close();

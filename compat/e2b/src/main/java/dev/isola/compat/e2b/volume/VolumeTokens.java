@@ -1,12 +1,11 @@
 package dev.isola.compat.e2b.volume;
 
+import dev.isola.codec.json.Json;
 import dev.isola.compat.e2b.model.Body;
 import dev.isola.engine.api.Settings;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.auth.TokenHash;
-import dev.isola.server.route.JsonText;
-import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -66,13 +65,13 @@ final class VolumeTokens {
 
   private void put(String volume, List<String> hashes) {
     Map<String, Object> json = Map.of("tokens", List.copyOf(hashes));
-    settings.put(SCOPE, volume, new String(JsonText.of(json), StandardCharsets.UTF_8));
+    settings.put(SCOPE, volume, Json.text(json));
   }
 
   /** A token that an early version stored as it is stays valid; its hash replaces it. */
   private List<String> hashes(String volume) {
     Body json =
-        settings.get(SCOPE, volume).map(text -> new Body(JsonText.object(text))).orElse(NONE);
+        settings.get(SCOPE, volume).map(text -> new Body(Json.parseObject(text))).orElse(NONE);
     if (json.text("token").isEmpty()) {
       return json.texts("tokens");
     }

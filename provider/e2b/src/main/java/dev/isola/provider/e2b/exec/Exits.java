@@ -1,10 +1,9 @@
 package dev.isola.provider.e2b.exec;
 
-import dev.isola.provider.e2b.http.Json;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Signal;
 import java.util.Map;
-import tools.jackson.databind.JsonNode;
 
 /** How a process ended, which envd tells in the words of Go. */
 final class Exits {
@@ -33,10 +32,10 @@ final class Exits {
 
   private Exits() {}
 
-  static Exit of(JsonNode end) {
-    String status = Json.text(end, "status").orElse("");
+  static Exit of(JsonValue end) {
+    String status = end.text("status");
     if (!status.startsWith(SIGNAL)) {
-      return new Exit.Exited(end.path("exitCode").asInt(0));
+      return new Exit.Exited((int) end.number("exitCode"));
     }
     String name = status.substring(SIGNAL.length()).replaceFirst(" \\(core dumped\\)$", "");
     String number = name.replaceFirst("^signal ", "");

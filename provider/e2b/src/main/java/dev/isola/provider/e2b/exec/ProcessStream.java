@@ -1,6 +1,6 @@
 package dev.isola.provider.e2b.exec;
 
-import dev.isola.provider.e2b.http.Json;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.e2b.rpc.Envd;
 import dev.isola.provider.e2b.rpc.Frames;
 import dev.isola.provider.e2b.rpc.RpcError;
@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /** What a process of envd tells. */
 final class ProcessStream implements AutoCloseable {
@@ -87,28 +86,28 @@ final class ProcessStream implements AutoCloseable {
    */
   Event next() throws IOException, RpcError {
     while (true) {
-      JsonNode event =
+      JsonValue event =
           frames
               .next()
               .orElseThrow(() -> new EOFException("the stream ended before the process"))
-              .path("event");
+              .at("event");
       if (event.has("start")) {
-        return new Event.Started(event.path("start").path("pid").asLong(0));
+        return new Event.Started(event.number("start", "pid"));
       }
       if (event.has("end")) {
         frames.finish();
-        return new Event.Ended(Exits.of(event.path("end")));
+        return new Event.Ended(Exits.of(event.at("end")));
       }
-      Optional<Event> data = data(event.path("data"));
+      Optional<Event> data = data(event.at("data"));
       if (data.isPresent()) {
         return data.get();
       }
     }
   }
 
-  private static Optional<Event> data(JsonNode data) throws IOException {
+  private static Optional<Event> data(JsonValue data) throws IOException {
     for (Channel channel : Channel.values()) {
-      Optional<String> text = Json.text(data, word(channel));
+      Optional<String> text = data.maybeText(word(channel));
       if (text.isPresent()) {
         try {
           return Optional.of(

@@ -2,8 +2,8 @@ package dev.isola.provider.e2b.file;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.e2b.exec.Inside;
-import dev.isola.provider.e2b.http.Json;
 import dev.isola.provider.e2b.rpc.Frames;
 import dev.isola.provider.e2b.rpc.RpcError;
 import dev.isola.spi.error.ErrorCode;
@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import tools.jackson.databind.JsonNode;
 
 /** A watch of envd's. */
 public final class E2bWatch implements Watch {
@@ -52,7 +51,7 @@ public final class E2bWatch implements Watch {
           Optional.of(
               inside.envd().stream(
                   "filesystem.Filesystem/WatchDir", message, inside.user(), Optional.empty()));
-      JsonNode first = opened.get().next().orElseThrow(() -> new IOException("it ended at once"));
+      JsonValue first = opened.get().next().orElseThrow(() -> new IOException("it ended at once"));
       if (!first.has("start")) {
         throw new IOException("it does not begin with a start");
       }
@@ -83,7 +82,7 @@ public final class E2bWatch implements Watch {
     boolean moved = false;
     try {
       for (var message = frames.next(); message.isPresent(); message = frames.next()) {
-        JsonNode event = message.get().path("filesystem");
+        JsonValue event = message.get().at("filesystem");
         if (event.isObject()) {
           FileChange change = change(event, moved);
           moved = change.kind() == Kind.MOVED_FROM;
@@ -123,21 +122,21 @@ public final class E2bWatch implements Watch {
   }
 
   /** envd tells both ends of a move apart by their order only. */
-  private FileChange change(JsonNode event, boolean moved) {
-    String name = Json.text(event, "name").orElse("");
+  private FileChange change(JsonValue event, boolean moved) {
+    String name = event.text("name");
     String path =
         name.isEmpty() || name.equals(".") || name.equals(folder)
             ? folder
             : Paths.folder(folder) + name;
     Kind kind =
-        switch (Json.text(event, "type").orElse("")) {
+        switch (event.text("type")) {
           case "EVENT_TYPE_CREATE" -> moved ? Kind.MOVED_TO : Kind.CREATED;
           case "EVENT_TYPE_REMOVE" -> Kind.REMOVED;
           case "EVENT_TYPE_RENAME" -> Kind.MOVED_FROM;
           case "EVENT_TYPE_CHMOD" -> Kind.ATTRIBUTES;
           default -> Kind.MODIFIED;
         };
-    boolean isFolder = event.path("entry").path("type").asString("").equals("FILE_TYPE_DIRECTORY");
+    boolean isFolder = event.text("entry", "type").equals("FILE_TYPE_DIRECTORY");
     return new FileChange(kind, path, isFolder);
   }
 

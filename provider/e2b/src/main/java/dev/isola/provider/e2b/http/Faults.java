@@ -1,8 +1,11 @@
 package dev.isola.provider.e2b.http;
 
+import dev.isola.codec.json.JsonValue;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +17,15 @@ public final class Faults {
   private static final int LONGEST = 300;
 
   private Faults() {}
+
+  /** Returns the {@code message} of an error, or whatever came instead. */
+  public static String message(Bytes body) {
+    try {
+      return JsonValue.parse(body.toArray()).text("message");
+    } catch (IOException e) {
+      return body.utf8();
+    }
+  }
 
   static SandboxException late(Call call, Duration patience) {
     String what = call.what() + " at " + host(call) + ": no answer within " + patience.toSeconds();

@@ -3,11 +3,12 @@ package dev.isola.provider.e2b.rpc;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.codec.connect.ConnectFrame;
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.e2b.http.Answer;
 import dev.isola.provider.e2b.http.Call;
 import dev.isola.provider.e2b.http.Faults;
 import dev.isola.provider.e2b.http.Http;
-import dev.isola.provider.e2b.http.Json;
 import dev.isola.provider.e2b.http.Watched;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Secret;
@@ -24,7 +25,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
-import tools.jackson.databind.JsonNode;
 
 /** envd of one sandbox. */
 public final class Envd {
@@ -66,7 +66,7 @@ public final class Envd {
   }
 
   /** Calls a method with one message each way. */
-  public JsonNode call(String method, Object message, boolean harmless) throws RpcError {
+  public JsonValue call(String method, Object message, boolean harmless) throws RpcError {
     Call call =
         call(method, "POST", "/" + method)
             .with("Connect-Protocol-Version", "1")
@@ -161,22 +161,22 @@ public final class Envd {
               });
     }
     try {
-      JsonNode error = Json.read(answer.body());
-      if (error.path("code").isString()) {
+      JsonValue error = JsonValue.parse(answer.body().toArray());
+      if (error.at("code").isText()) {
         return Frames.error(error);
       }
       if (answer.status() < 500 && answer.status() != 429) {
-        return new RpcError(Integer.toString(answer.status()), Json.message(answer.body()));
+        return new RpcError(Integer.toString(answer.status()), Faults.message(answer.body()));
       }
     } catch (IOException e) {
       // told by its status
     }
-    throw Faults.of(call, answer, Json.message(answer.body()));
+    throw Faults.of(call, answer, Faults.message(answer.body()));
   }
 
-  private static JsonNode parsed(Call call, Bytes body) {
+  private static JsonValue parsed(Call call, Bytes body) {
     try {
-      return Json.read(body);
+      return JsonValue.parse(body.toArray());
     } catch (IOException e) {
       throw Faults.garbage(call, "no JSON");
     }

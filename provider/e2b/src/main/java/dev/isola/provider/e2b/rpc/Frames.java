@@ -1,13 +1,12 @@
 package dev.isola.provider.e2b.rpc;
 
 import dev.isola.codec.connect.ConnectFrame;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.e2b.http.Faults;
-import dev.isola.provider.e2b.http.Json;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
-import tools.jackson.databind.JsonNode;
 
 /** The messages of a stream. One that ends without saying so was cut off. */
 public final class Frames implements AutoCloseable {
@@ -25,15 +24,15 @@ public final class Frames implements AutoCloseable {
    * @throws RpcError when the end has a reason
    * @throws IOException when the stream was cut off, or is none
    */
-  public Optional<JsonNode> next() throws IOException, RpcError {
+  public Optional<JsonValue> next() throws IOException, RpcError {
     ConnectFrame frame =
         ConnectFrame.read(in, LARGEST)
             .orElseThrow(() -> new EOFException("the stream was cut off"));
-    JsonNode message = Json.read(frame.json());
+    JsonValue message = JsonValue.parse(frame.json());
     if (!frame.isEnd()) {
       return Optional.of(message);
     }
-    JsonNode error = message.path("error");
+    JsonValue error = message.at("error");
     if (error.isObject()) {
       throw error(error);
     }
@@ -54,10 +53,10 @@ public final class Frames implements AutoCloseable {
     }
   }
 
-  static RpcError error(JsonNode error) {
+  static RpcError error(JsonValue error) {
     return new RpcError(
-        Json.text(error, "code").orElse("unknown"),
-        Faults.line(Json.text(error, "message").orElse("no reason is given")));
+        error.maybeText("code").orElse("unknown"),
+        Faults.line(error.maybeText("message").orElse("no reason is given")));
   }
 
   @Override

@@ -1,0 +1,84 @@
+package dev.isola.snapshot.manifest;
+
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.JsonValue;
+import dev.isola.snapshot.manifest.Snapshot.Kind;
+import dev.isola.snapshot.manifest.Snapshot.Written;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What is known of a snapshot, in JSON. */
+final class SnapshotDocument {
+  private SnapshotDocument() {}
+
+  static byte[] write(Snapshot snapshot) {
+    return Json.bytes(
+        Json.object(
+            "id", snapshot.id(),
+            "createdAt", snapshot.createdAt(),
+            "sandbox", snapshot.sandbox(),
+            "provider", snapshot.provider(),
+            "runtime", snapshot.runtime(),
+            "architecture", snapshot.architecture(),
+            "tags", snapshot.tags(),
+            "parent", snapshot.parent(),
+            "root", snapshot.root(),
+            "includes", snapshot.includes(),
+            "excludes", snapshot.excludes(),
+            "files", snapshot.files(),
+            "bytes", snapshot.bytes(),
+            "newBytes", snapshot.newBytes(),
+            "storedBytes", snapshot.storedBytes(),
+            "checksum", snapshot.checksum(),
+            "kind", snapshot.kind(),
+            "image", snapshot.image(),
+            "written", snapshot.written().map(SnapshotDocument::of)));
+  }
+
+  private static Map<String, Object> of(Written written) {
+    return Json.object("imageDigest", written.imageDigest(), "folders", written.folders());
+  }
+
+  /**
+   * Reads what was written. Its bytes are what they were: their hash is checked before.
+   *
+   * @throws IOException when it is not JSON
+   * @throws java.time.DateTimeException when its time is none
+   * @throws IllegalArgumentException when its kind is not known
+   */
+  static Snapshot read(byte[] json) throws IOException {
+    JsonValue head = JsonValue.parse(json);
+    Map<String, String> tags = new LinkedHashMap<>();
+    head.at("tags").members().forEach((name, tag) -> tags.put(name, tag.text()));
+    return new Snapshot(
+        head.text("id"),
+        Instant.parse(head.text("createdAt")),
+        head.text("sandbox"),
+        head.text("provider"),
+        head.text("runtime"),
+        head.text("architecture"),
+        tags,
+        head.maybeText("parent"),
+        head.text("root"),
+        texts(head.at("includes")),
+        texts(head.at("excludes")),
+        head.number("files"),
+        head.number("bytes"),
+        head.number("newBytes"),
+        head.number("storedBytes"),
+        head.text("checksum"),
+        head.maybeText("kind").map(Kind::valueOf).orElse(Kind.FILESYSTEM),
+        head.maybeText("image"),
+        Optional.of(head.at("written"))
+            .filter(JsonValue::isObject)
+            .map(it -> new Written(it.maybeText("imageDigest"), texts(it.at("folders")))));
+  }
+
+  private static List<String> texts(JsonValue list) {
+    return list.items().stream().map(JsonValue::text).toList();
+  }
+}
