@@ -174,7 +174,9 @@ final class Builds implements AutoCloseable {
     return Optional.ofNullable(e.fault().context().get(BuildRun.STEP)).map(Integer::valueOf);
   }
 
+  /** Also writes down a build that was cancelled: the ledger refuses interrupted threads. */
   private void fail(BuildEntry entry, BuildLog output, String why, Optional<Integer> step) {
+    boolean _ = Thread.interrupted();
     String reason = why.length() > LONGEST_REASON ? why.substring(0, LONGEST_REASON) + "..." : why;
     try {
       output.end(Level.ERROR, reason, step);

@@ -80,7 +80,7 @@ class UploadsTest {
 
           @Override
           public int read() throws IOException {
-            if (left-- == 0) {
+            if (left-- <= 0) {
               throw new IOException("the client went away");
             }
             return 'x';
