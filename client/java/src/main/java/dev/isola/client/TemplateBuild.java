@@ -1,10 +1,10 @@
 package dev.isola.client;
 
+import dev.isola.codec.json.MalformedJson;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 
 /**
  * A build of a template, whose log is followed. It goes on where it was after the connection broke
@@ -86,8 +86,8 @@ public final class TemplateBuild implements AutoCloseable {
 
   private static Fields fields(Sse.Event event) throws IOException {
     try {
-      return new Fields(Json.read(event.data()));
-    } catch (JacksonException | IllegalArgumentException e) {
+      return Fields.parse(event.data());
+    } catch (MalformedJson e) {
       throw new IOException("an event cannot be read", e);
     }
   }
