@@ -2,6 +2,7 @@ package dev.isola.engine;
 
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.Page;
@@ -281,9 +282,19 @@ public final class Engine implements AutoCloseable {
     return parts.ledger.sandboxes().counts().stream().map(Views::of).toList();
   }
 
-  /** Returns what was promised to sandboxes, and what is left. */
+  /** Returns what providers without a capacity of their own have promised, and what is left. */
   public Admission.Usage promised() {
     return parts.admission.usage();
+  }
+
+  /** Returns the capacity by which sandboxes are admitted to a provider, and what is left of it. */
+  public Admission.Usage capacityFor(String provider) {
+    return parts.admission.usage(provider);
+  }
+
+  /** Returns what is promised to the sandboxes of a provider. */
+  public Resources promised(String provider) {
+    return parts.admission.promised(provider);
   }
 
   /**

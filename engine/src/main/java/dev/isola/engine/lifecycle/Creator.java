@@ -2,7 +2,7 @@ package dev.isola.engine.lifecycle;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.Lifecycle;
-import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Delivery;
@@ -27,6 +27,7 @@ import dev.isola.store.SandboxEntry;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -40,7 +41,7 @@ public final class Creator {
       EnumSet.complementOf(EnumSet.of(SandboxState.CREATING));
 
   private final Choosing choosing;
-  private final Admission admission;
+  private final AdmissionControl admission;
   private final Registry registry;
   private final Book book;
   private final Ender ender;
@@ -51,7 +52,7 @@ public final class Creator {
 
   public Creator(
       Choosing choosing,
-      Admission admission,
+      AdmissionControl admission,
       Registry registry,
       Book book,
       Ender ender,
@@ -132,7 +133,9 @@ public final class Creator {
     }
     Resources asked = Resources.of(spec(order).limits());
     // Who asked for a sandbox comes before who might.
-    Grant grant = pooled ? admission.admitAtOnce(asked) : admission.admit(asked);
+    List<String> names = selection.candidates().stream().map(ProviderInfo::name).toList();
+    Grant grant =
+        pooled ? admission.admitAtOnce(names, asked) : admission.admit(names, asked);
     Failpoint.CREATE_ADMITTED.reach();
     boolean kept = false;
     living.begin(spec(order).id());
@@ -161,7 +164,7 @@ public final class Creator {
   private Delivery make(Making making, Selection selection, Grant grant) {
     try {
       secrets.put(making.spec().id(), making.spec().secretEnv());
-      PlacementResult placement = choosing.place(selection, making::at);
+      PlacementResult placement = choosing.place(selection, name -> at(name, making, grant));
       grant.started();
       Failpoint.CREATE_MADE.reach();
       start(placement.sandbox(), making);
@@ -182,6 +185,11 @@ public final class Creator {
       clean(making.entry().id(), e);
       throw e;
     }
+  }
+
+  private Sandbox at(String provider, Making making, Grant grant) {
+    admission.move(grant, provider);
+    return making.at(provider);
   }
 
   /** Runs the startup. It is the client's: when it fails, no other provider is tried. */

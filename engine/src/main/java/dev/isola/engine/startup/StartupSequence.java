@@ -13,6 +13,7 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.OutputLimit;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.spec.Volume;
 import dev.isola.store.Failpoint;
 import java.time.Duration;
@@ -109,7 +110,7 @@ public final class StartupSequence {
 
   /** A volume that no sandbox has used yet belongs to root. */
   private void giveVolumes(String user) {
-    FileSystem all = sandbox.files().madeFor(user);
+    FileSystem all = sandbox.files().as(FileUser.rootFor(user));
     for (Volume volume : volumes) {
       boolean writable = volume.type() == Volume.Type.VOLUME && !volume.readOnly();
       if (writable && all.stat(volume.destination(), NOFOLLOW_LINKS).uid() == 0) {
