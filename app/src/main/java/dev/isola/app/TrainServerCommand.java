@@ -106,8 +106,7 @@ final class TrainServerCommand implements Action {
   }
 
   private static void lessons(String url) throws IOException {
-    Optional<String> created =
-        id(ask(url, "POST", "/api/v1/sandboxes", "{\"ttlSeconds\":300}"));
+    Optional<String> created = id(ask(url, "POST", "/api/v1/sandboxes", "{\"ttlSeconds\":300}"));
     if (created.isEmpty()) {
       return;
     }

@@ -99,12 +99,7 @@ class TemplateApiTest {
   private static HttpResponse<String> upload(String key, String digest, byte[] body)
       throws IOException {
     return send(
-        key,
-        "PUT",
-        TEMPLATES + "/uploads/" + digest,
-        body,
-        "Content-Type",
-        "application/x-tar");
+        key, "PUT", TEMPLATES + "/uploads/" + digest, body, "Content-Type", "application/x-tar");
   }
 
   private static String sha256(byte[] bytes) {
@@ -206,7 +201,8 @@ class TemplateApiTest {
     String whole = get(LiveServer.KEY, log).body();
     assertThat(whole)
         .contains("event: line\nid: 1\n", "\"message\":\"one\"", "\"step\":2")
-        .containsSubsequence("\"number\":0", "\"number\":1", "event: result", "\"state\":\"failed\"");
+        .containsSubsequence(
+            "\"number\":0", "\"number\":1", "event: result", "\"state\":\"failed\"");
     String rest = get(LiveServer.KEY, log, "Last-Event-ID", "2").body();
     assertThat(rest).contains("\"number\":2", "event: result").doesNotContain("\"number\":1,");
     assertThat(get(LiveServer.KEY, log + "?offset=2").body()).contains("\"number\":2");
@@ -309,7 +305,8 @@ class TemplateApiTest {
     String archive = sha256("x".getBytes(UTF_8));
     List<String> hostile = new ArrayList<>();
     hostile.add("{\"recipe\":" + "[".repeat(100_000));
-    hostile.add("{\"recipe\":{\"base\":\"small\",\"steps\":[" + "{\"run\":\"a\"},".repeat(1_000_000));
+    hostile.add(
+        "{\"recipe\":{\"base\":\"small\",\"steps\":[" + "{\"run\":\"a\"},".repeat(1_000_000));
     hostile.add(
         "{\"recipe\":{\"base\":\"small\",\"steps\":["
             + "{\"run\":\"a\"},".repeat(1000)
@@ -349,8 +346,7 @@ class TemplateApiTest {
         build(
             "evil",
             small()
-                .step(
-                    Map.of("copy", Map.of("from", ".", "to", "/opt", "archive", sha256(evil))))
+                .step(Map.of("copy", Map.of("from", ".", "to", "/opt", "archive", sha256(evil))))
                 .run("test ! -e /escaped"));
     assertThat(end.state()).isEqualTo("failed");
     assertThat(end.failedStep()).contains(1L);

@@ -136,11 +136,14 @@ final class DockerApi implements Peer {
 
   private void exec() throws IOException {
     String body =
-        Json.text(
-            Json.object("AttachStdout", true, "AttachStderr", true, "Cmd", List.of("true")));
+        Json.text(Json.object("AttachStdout", true, "AttachStderr", true, "Cmd", List.of("true")));
     String id = field(ask("POST", "/containers/" + container + "/exec", body, 201), "Id");
     // Answers with the output and ends when the command does.
-    ask("POST", "/exec/" + id + "/start", Json.text(Json.object("Detach", false, "Tty", false)), 200);
+    ask(
+        "POST",
+        "/exec/" + id + "/start",
+        Json.text(Json.object("Detach", false, "Tty", false)),
+        200);
     need(field(ask("GET", "/exec/" + id + "/json", "", 200), "ExitCode"), "0");
   }
 

@@ -142,8 +142,7 @@ final class EngineParts implements AutoCloseable {
   }
 
   /** A capacity of its own counts for a provider alone; one elsewhere is not this machine. */
-  private static AdmissionControl admission(
-      Config config, Registry registry, InstantSource clock) {
+  private static AdmissionControl admission(Config config, Registry registry, InstantSource clock) {
     Duration patience = config.get(Keys.ADMISSION_QUEUE_TIMEOUT);
     Map<String, Admission> own = new HashMap<>();
     config

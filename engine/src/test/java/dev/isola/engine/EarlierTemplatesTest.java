@@ -3,9 +3,9 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.template.BuildSettings;
-import dev.isola.document.recipe.Recipe;
 import dev.isola.spi.error.Unsupported;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -86,8 +86,7 @@ class EarlierTemplatesTest {
             Optional.empty(),
             Optional.empty(),
             Optional.empty());
-    assertThatThrownBy(
-            () -> house.engine.templates().build("web", recipe, BuildSettings.DEFAULT))
+    assertThatThrownBy(() -> house.engine.templates().build("web", recipe, BuildSettings.DEFAULT))
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("images");
     assertThat(house.engine.templates().list()).isEmpty();

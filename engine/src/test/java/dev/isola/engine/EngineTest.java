@@ -290,9 +290,7 @@ class EngineTest {
                     .create(
                         dev.isola.spi.provider.ProviderConfig.EMPTY,
                         new dev.isola.spi.provider.ProviderContext(
-                            house.instance(),
-                            folder.resolve("test"),
-                            house.clock))) {
+                            house.instance(), folder.resolve("test"), house.clock))) {
               provider.create(SandboxSpec.builder(unknown).build());
               provider.destroy(lost, Destroy.FORCE);
             }

@@ -117,8 +117,7 @@ class ProviderInstancesTest {
   @Test
   void eachIsAdmittedByItsOwnCapacityAndReportsItsOwnResources() throws IOException {
     String yaml =
-        YAML
-            .replace("region: eu}", "region: eu, capacity_memory_mb: 1024}")
+        YAML.replace("region: eu}", "region: eu, capacity_memory_mb: 1024}")
             .replace("{interval: 1s}", "{interval: 1s}\nadmission: {queue_timeout: 0s}");
     try (EngineHouse house = new EngineHouse(folder, yaml, new SubprocessProviderFactory())) {
       make(house, EAST, "east");

@@ -5,13 +5,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.template.BuildSettings;
-import dev.isola.document.recipe.Recipe;
-import dev.isola.document.recipe.Step;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
@@ -98,12 +98,7 @@ class TemplateServiceTest {
   private String output(String command) {
     SandboxId id = sandbox();
     try {
-      return house
-          .engine
-          .sandbox(id)
-          .run(Command.argv("/bin/sh", "-c", command))
-          .stdout()
-          .text();
+      return house.engine.sandbox(id).run(Command.argv("/bin/sh", "-c", command)).stdout().text();
     } finally {
       house.engine.destroy(id, Destroy.FORCE);
     }
@@ -272,10 +267,7 @@ class TemplateServiceTest {
     assertThat(build.state()).as(build.reason()).isEqualTo(BuildView.State.READY);
     assertThat(house.messages(build)).contains("base", "A is 1");
     assertThatThrownBy(
-            () ->
-                begin(
-                    recipe(
-                        new Recipe.Base.OfTemplate("none"), new Step.Run("echo never"))))
+            () -> begin(recipe(new Recipe.Base.OfTemplate("none"), new Step.Run("echo never"))))
         .isInstanceOf(NotFound.class);
   }
 
@@ -344,8 +336,16 @@ class TemplateServiceTest {
     Path evil = Files.createDirectories(folder.resolve("evil"));
     Files.writeString(evil.resolve("x"), "owned");
     Path tar = folder.resolve("evil.tar");
-    run("tar", "-C", evil.toString(), "-P", "--transform", "s,^x,../../etc/passwd,", "-cf",
-        tar.toString(), "x");
+    run(
+        "tar",
+        "-C",
+        evil.toString(),
+        "-P",
+        "--transform",
+        "s,^x,../../etc/passwd,",
+        "-cf",
+        tar.toString(),
+        "x");
     BuildView build = build(recipe(new Step.Copy(upload(tar), ".", "/app")));
     assertThat(build.state()).isEqualTo(BuildView.State.FAILED);
     assertThat(build.reason()).contains("step 1", "archive");
@@ -353,8 +353,7 @@ class TemplateServiceTest {
     Files.createSymbolicLink(linked.resolve("etc"), Path.of("/etc"));
     run("tar", "-C", linked.toString(), "-cf", tar.toString(), "etc");
     ready(
-        recipe(
-            new Step.Copy(upload(tar), ".", "/app", Optional.of("user"), Optional.of("0777"))));
+        recipe(new Step.Copy(upload(tar), ".", "/app", Optional.of("user"), Optional.of("0777"))));
     assertThat(output("stat -c '%U %a' /etc/passwd; head -n 1 /etc/passwd"))
         .isEqualTo("root 644\nroot:x:0:0::/root:/bin/sh\n");
   }
@@ -395,7 +394,8 @@ class TemplateServiceTest {
   @Test
   void buildIsBegunOnceAndOnlyTheNewest() {
     TemplateView first = templates().declare("web", List.of(), Optional.of(2L), Optional.empty());
-    TemplateView second = templates().declare("web:v1", List.of("v2"), Optional.empty(), Optional.empty());
+    TemplateView second =
+        templates().declare("web:v1", List.of("v2"), Optional.empty(), Optional.empty());
     assertThat(second.id()).isEqualTo(first.id());
     assertThat(second.names()).containsExactly("web", "web:v1", "web:v2");
     assertThatThrownBy(() -> templates().built("web"))

@@ -173,8 +173,7 @@ public final class IsolaServer implements AutoCloseable {
                 id)
             : Problem.of(new IllegalStateException(), id);
     response.getHeaders().put("X-Request-Id", id);
-    JettyExchange.whole(
-        response, problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.body()));
+    JettyExchange.whole(response, problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem.body()));
     callback.succeeded();
     return true;
   }

@@ -44,8 +44,7 @@ class ListingFailureTest {
   @Test
   void laterFailureCutsTheAnswerOff() {
     try (ServerHouse house = house(5_000)) {
-      assertThatThrownBy(() -> fail("complete: " + list(house)))
-          .isInstanceOf(EOFException.class);
+      assertThatThrownBy(() -> fail("complete: " + list(house))).isInstanceOf(EOFException.class);
     }
   }
 
@@ -53,9 +52,7 @@ class ListingFailureTest {
     String sandbox = house.client().post("/api/v1/sandboxes", "{}").field("id");
     String path = "/api/v1/sandboxes/" + sandbox + "/files?path=.&limit=10000";
     // A kept connection: its answers say where they end.
-    return house
-        .client()
-        .send("GET", path, Map.of("Connection", "keep-alive"), new byte[0]);
+    return house.client().send("GET", path, Map.of("Connection", "keep-alive"), new byte[0]);
   }
 
   private ServerHouse house(int entries) {
@@ -114,9 +111,7 @@ class ListingFailureTest {
                 } catch (InvocationTargetException e) {
                   throw e.getCause();
                 }
-                return called.getName().equals(method)
-                    ? by.apply(result.cast(returned))
-                    : returned;
+                return called.getName().equals(method) ? by.apply(result.cast(returned)) : returned;
               }));
     }
   }

@@ -344,8 +344,10 @@ class TableTest {
   void hostileJsonIsRefusedWithItsReason() throws IOException {
     Map<String, String> bodies = new LinkedHashMap<>();
     bodies.put("{\"tags\":", "syntax error at line 1, column 9");
-    bodies.put("{\"tags\":" + "[".repeat(500_000), "nested deeper than 32 levels at line 1, column");
-    bodies.put("{\"tags\":{\"a\":\"1\",\"a\":\"2\"}}", "a name occurs twice in an object at line 1");
+    bodies.put(
+        "{\"tags\":" + "[".repeat(500_000), "nested deeper than 32 levels at line 1, column");
+    bodies.put(
+        "{\"tags\":{\"a\":\"1\",\"a\":\"2\"}}", "a name occurs twice in an object at line 1");
     bodies.put("{\"ttlSeconds\":" + "9".repeat(900_000) + "}", "a number or name is too long");
     bodies.put("{\"ttlSeconds\":1e400}", "a number is out of range at line 1, column 15");
     bodies.put("{\"tags\":{\"a\":\"\\ud800\"}}", "a string has half of a surrogate pair at line 1");
@@ -359,7 +361,8 @@ class TableTest {
     byte[] latin1 = "{\"tags\":{\"a\":\"é\"}}".getBytes(ISO_8859_1);
     Client.Answer encoded = house.client().send("POST", "/api/v1/sandboxes", Map.of(), latin1);
     assertThat(encoded.field("detail")).isEqualTo("the body is not JSON: not UTF-8");
-    Client.Answer huge = house.client().post("/api/v1/sandboxes", "\"" + "x".repeat(4 << 20) + "\"");
+    Client.Answer huge =
+        house.client().post("/api/v1/sandboxes", "\"" + "x".repeat(4 << 20) + "\"");
     assertThat(huge.field("detail")).isEqualTo("the body is larger than 1048576 bytes");
     nothingFailed();
   }
@@ -485,7 +488,10 @@ class TableTest {
     await().atMost(Duration.ofSeconds(10)).until(() -> house.requests.size() == 2);
     // The answers are out; which line is written first is not said.
     AccessLog.Line line =
-        house.requests.stream().filter(one -> one.method().equals("POST")).findFirst().orElseThrow();
+        house.requests.stream()
+            .filter(one -> one.method().equals("POST"))
+            .findFirst()
+            .orElseThrow();
     assertThat(line.route()).isEqualTo("/api/v1/sandboxes/{id}/exec");
     assertThat(line.status()).isEqualTo(400);
     assertThat(line.key()).isEqualTo("admin");

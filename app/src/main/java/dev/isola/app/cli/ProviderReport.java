@@ -25,10 +25,7 @@ import java.util.Optional;
  * @param resources of the machine that runs its sandboxes, where the provider tells
  */
 public record ProviderReport(
-    String name,
-    Health health,
-    Optional<ProviderInfo> info,
-    Optional<HostResources> resources) {
+    String name, Health health, Optional<ProviderInfo> info, Optional<HostResources> resources) {
 
   public static List<ProviderReport> all(Providers providers) {
     List<ProviderReport> reports = new ArrayList<>();

@@ -116,8 +116,7 @@ public final class RunCommand implements Action {
       return new TerminalConduct(wiring.host(), choice.provider());
     }
     return console.json()
-        ? new CapturedConduct(
-            wiring.host(), console, choice.standing().info().orElseThrow())
+        ? new CapturedConduct(wiring.host(), console, choice.standing().info().orElseThrow())
         : new LiveConduct(wiring.host());
   }
 

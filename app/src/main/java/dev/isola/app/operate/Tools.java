@@ -41,8 +41,7 @@ public record Tools(
     declared = Map.copyOf(declared);
   }
 
-  public static Tools of(
-      Map<String, String> environment, Map<String, List<String>> declared) {
+  public static Tools of(Map<String, String> environment, Map<String, List<String>> declared) {
     List<Path> folders = new ArrayList<>();
     String path = environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin");
     for (String folder : path.split(File.pathSeparator)) {
@@ -52,10 +51,7 @@ public record Tools(
     }
     MORE.forEach(folder -> folders.add(Path.of(folder)));
     return new Tools(
-        folders,
-        Packages.of(Machine.read(Path.of("/etc/os-release"))),
-        Installed.here(),
-        declared);
+        folders, Packages.of(Machine.read(Path.of("/etc/os-release"))), Installed.here(), declared);
   }
 
   /** Looks at all that Isola and its providers use. */

@@ -68,8 +68,7 @@ final class TemplateBuildCommand extends RemoteCommand {
     Path recipe =
         file == null ? source.resolve(RecipeFile.NAME) : Arguments.hostPath("--file", file);
     TemplateRecipe read = new TemplateRecipe(RecipeFile.read(recipe));
-    try (TemplateBuild build =
-        isola.templates().build(name, read, source, provider, network)) {
+    try (TemplateBuild build = isola.templates().build(name, read, source, provider, network)) {
       BuildOutput output = new BuildOutput(console);
       for (Optional<TemplateBuild.Line> line = build.read();
           line.isPresent();
@@ -96,8 +95,7 @@ final class TemplateBuildCommand extends RemoteCommand {
     if (result.isReady()) {
       return ExitCodes.OK;
     }
-    console.remark(
-        (result.failedStep().isPresent() ? "" : "the build failed: ") + result.reason());
+    console.remark((result.failedStep().isPresent() ? "" : "the build failed: ") + result.reason());
     return ExitCodes.FAILED;
   }
 }

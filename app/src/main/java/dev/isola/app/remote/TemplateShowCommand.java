@@ -37,8 +37,7 @@ final class TemplateShowCommand extends RemoteCommand {
     }
     Table table = new Table();
     one.document()
-        .forEach(
-            (field, value) -> table.row(Cells.text(field), Cells.text(String.valueOf(value))));
+        .forEach((field, value) -> table.row(Cells.text(field), Cells.text(String.valueOf(value))));
     console.print(table.text());
     if (!builds.isEmpty()) {
       console.print("\n" + table(builds).text());

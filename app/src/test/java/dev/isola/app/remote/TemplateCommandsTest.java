@@ -113,7 +113,9 @@ class TemplateCommandsTest {
                     "cat built /etc/by /tmp/started; pwd; id -un; echo $GREETING $PORT"))
                 .out())
         .isEqualTo("first\nroot\nup\n/home/user/app\nuser\nhello 9\n");
-    assertThat(isola("ls", "--json").out()).contains("\"memory\":256").doesNotContain("template\":");
+    assertThat(isola("ls", "--json").out())
+        .contains("\"memory\":256")
+        .doesNotContain("template\":");
 
     Called both = isola("create", "--template", "tools", "--image", "small");
     assertThat(both.code()).isEqualTo(125);
@@ -150,7 +152,8 @@ class TemplateCommandsTest {
     Called failed = build("failing");
     assertThat(failed.code()).as(failed.err()).isEqualTo(1);
     assertThat(failed.err())
-        .contains("step 2 (RUN echo planted-output; exit 3) failed", "exit code 3", "planted-output");
+        .contains(
+            "step 2 (RUN echo planted-output; exit 3) failed", "exit code 3", "planted-output");
     assertThat(failed.out()).contains("   planted-output\n");
     Called json = isola("template", "build", "--json", "failing", project.toString());
     assertThat(json.code()).isEqualTo(1);
@@ -166,8 +169,7 @@ class TemplateCommandsTest {
     Called wrong = isola("template", "build", "wrong", project.toString());
     assertThat(wrong.code()).isEqualTo(125);
     assertThat(wrong.err())
-        .contains(
-            "did you mean 'base'", "steps[0].copy.from contains '..'", "did you mean 'run'");
+        .contains("did you mean 'base'", "steps[0].copy.from contains '..'", "did you mean 'run'");
     Files.writeString(project.resolve("isola-template.yaml"), "a: [");
     assertThat(isola("template", "build", "wrong", project.toString()).err())
         .contains("is not YAML, line");

@@ -18,8 +18,7 @@ public final class TemplateBuild implements AutoCloseable {
    * @param level info, warn or error
    * @param step the number of the step that it belongs to, from 1 on
    */
-  public record Line(
-      long number, Instant at, String level, Optional<Long> step, String message) {}
+  public record Line(long number, Instant at, String level, Optional<Long> step, String message) {}
 
   private final Transport transport;
   private final Address address;
@@ -33,8 +32,7 @@ public final class TemplateBuild implements AutoCloseable {
     this.address = address;
     this.id = id;
     this.following =
-        new Following(
-            transport, () -> address.slash("log").with("offset", offset), "the log was");
+        new Following(transport, () -> address.slash("log").with("offset", offset), "the log was");
   }
 
   /** Returns what names it within its template. */

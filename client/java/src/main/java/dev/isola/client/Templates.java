@@ -77,8 +77,7 @@ public final class Templates {
   }
 
   /** Returns a recipe whose copies name archives that the server has. */
-  private Map<String, Object> uploaded(Map<String, Object> recipe, Path folder)
-      throws IOException {
+  private Map<String, Object> uploaded(Map<String, Object> recipe, Path folder) throws IOException {
     if (!(recipe.get("steps") instanceof List<?> steps)) {
       return recipe;
     }

@@ -39,7 +39,8 @@ class CopyArchiveTest {
     List<String> names = new ArrayList<>();
     try (CopyArchive archive = CopyArchive.pack(folder, from);
         InputStream in = archive.open()) {
-      TarReader reader = new TarReader(in, (what, about) -> new IllegalStateException(what + about));
+      TarReader reader =
+          new TarReader(in, (what, about) -> new IllegalStateException(what + about));
       for (Optional<TreeEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
         names.add(entry.get().path().replaceFirst("/$", "")); // as a folder ends
       }
@@ -84,8 +85,7 @@ class CopyArchiveTest {
     write("a.txt", "");
     write("b.txt", "");
     write("c.md", "");
-    assertThat(names("src"))
-        .containsExactly("src", "src/deep", "src/deep/more.py", "src/main.py");
+    assertThat(names("src")).containsExactly("src", "src/deep", "src/deep/more.py", "src/main.py");
     assertThat(names("src/main.py")).containsExactly("src/main.py");
     assertThat(names("*.txt")).containsExactly("a.txt", "b.txt");
     assertThat(names("[bc].*")).containsExactly("b.txt", "c.md");
@@ -127,8 +127,7 @@ class CopyArchiveTest {
     Files.createSymbolicLink(folder.resolve("src/link"), outside);
     try (CopyArchive archive = CopyArchive.pack(folder, ".");
         InputStream in = archive.open()) {
-      assertThat(new String(in.readAllBytes(), UTF_8))
-          .doesNotContain("planted-secret");
+      assertThat(new String(in.readAllBytes(), UTF_8)).doesNotContain("planted-secret");
     }
     assertThat(names(".")).contains("src/link").doesNotContain("src/link/secret");
     assertThatExceptionOfType(NotFound.class).isThrownBy(() -> names("src/link/secret"));

@@ -171,7 +171,8 @@ public final class Json {
   private static boolean isWellFormed(String text) {
     for (int i = 0; i < text.length(); i++) {
       if (Character.isSurrogate(text.charAt(i))) {
-        if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) {
+        if (i + 1 == text.length()
+            || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) {
           return false;
         }
         i++;
@@ -181,8 +182,8 @@ public final class Json {
   }
 
   /**
-   * Reads one value: a {@code Map}, {@code List}, {@code String}, {@code Boolean} or {@code
-   * Number} ({@code Integer}, {@code Long}, {@code BigInteger} or {@code Double}), or null.
+   * Reads one value: a {@code Map}, {@code List}, {@code String}, {@code Boolean} or {@code Number}
+   * ({@code Integer}, {@code Long}, {@code BigInteger} or {@code Double}), or null.
    *
    * @throws MalformedJson when it is none
    */

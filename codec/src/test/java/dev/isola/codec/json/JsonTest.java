@@ -128,8 +128,7 @@ class JsonTest {
     assertThat(read)
         .containsEntry("s", "a\né\\/ ü")
         .containsEntry(
-            "n",
-            List.of(-150.0, 0, 7, 3_000_000_000L, new BigInteger("99999999999999999999")))
+            "n", List.of(-150.0, 0, 7, 3_000_000_000L, new BigInteger("99999999999999999999")))
         .containsEntry("t", true)
         .containsEntry("f", false)
         .containsEntry("nil", null)
@@ -185,8 +184,7 @@ class JsonTest {
   @Test
   void nestingDeeperThanTheLimitIsRefused() {
     assertThat(Json.parse("[".repeat(32) + "]".repeat(32))).isInstanceOf(List.class);
-    refuses(
-        "[".repeat(33) + "]".repeat(33), "nested deeper than 32 levels at line 1, column 33");
+    refuses("[".repeat(33) + "]".repeat(33), "nested deeper than 32 levels at line 1, column 33");
     refuses("{\"a\":".repeat(100_000), "nested deeper than 32 levels at line 1, column 161");
   }
 
@@ -234,8 +232,7 @@ class JsonTest {
   @Test
   void otherEncodingIsRefused() {
     assertThatThrownBy(() -> Json.parse("{}".getBytes(UTF_16))).isInstanceOf(MalformedJson.class);
-    assertThatThrownBy(() -> Json.parse("{}".getBytes(UTF_16BE)))
-        .isInstanceOf(MalformedJson.class);
+    assertThatThrownBy(() -> Json.parse("{}".getBytes(UTF_16BE))).isInstanceOf(MalformedJson.class);
     assertThatThrownBy(() -> Json.parse("\ufeff{}".getBytes(UTF_8)))
         .isInstanceOf(MalformedJson.class);
   }

@@ -240,8 +240,7 @@ public final class SpecDocument {
             Optional.empty());
     Map<String, String> tags = in.entries(in::asText, "tags", "metadata");
     in.done(SpecDocumentV1.ONLY_HERE);
-    return new CreateRequest(
-        spec, lifecycle, placement, tags, Optional.empty(), Optional.empty());
+    return new CreateRequest(spec, lifecycle, placement, tags, Optional.empty(), Optional.empty());
   }
 
   private SandboxSpec spec(Supplier<SandboxId> freshId, Optional<ResourceLimits> limits) {

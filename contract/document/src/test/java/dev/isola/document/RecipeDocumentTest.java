@@ -34,7 +34,15 @@ class RecipeDocumentTest {
             Map.of(
                 "copy",
                 Map.of(
-                    "from", "src", "to", ".", "owner", "agent:agent", "mode", "0755", "archive",
+                    "from",
+                    "src",
+                    "to",
+                    ".",
+                    "owner",
+                    "agent:agent",
+                    "mode",
+                    "0755",
+                    "archive",
                     ARCHIVE)),
             Map.of("run", "make", "user", "root"),
             Map.of("run", "make test"),
@@ -87,17 +95,21 @@ class RecipeDocumentTest {
   void everyProblemIsToldAtOnceWithItsPath() {
     assertRefused(
         Map.of(
-            "bse", "debian:12",
-            "packages", List.of("git", "--allow-unauthenticated"),
-            "cpu", 0,
-            "memoryMb", "much",
+            "bse",
+            "debian:12",
+            "packages",
+            List.of("git", "--allow-unauthenticated"),
+            "cpu",
+            0,
+            "memoryMb",
+            "much",
             "steps",
-                List.of(
-                    Map.of("runn", "make"),
-                    Map.of("run", "a", "workdir", "b"),
-                    Map.of("copy", Map.of("from", "a", "mode", "rwx", "archive", ARCHIVE)),
-                    "make",
-                    Map.of())),
+            List.of(
+                Map.of("runn", "make"),
+                Map.of("run", "a", "workdir", "b"),
+                Map.of("copy", Map.of("from", "a", "mode", "rwx", "archive", ARCHIVE)),
+                "make",
+                Map.of())),
         "base is missing",
         "bse is not a field, did you mean 'base'?",
         "packages[1] is not the name of a package",
@@ -143,8 +155,7 @@ class RecipeDocumentTest {
 
   @Test
   void archiveIsMissingInTheAuthorsFileAlone() {
-    Map<String, Object> document =
-        Map.of("base", "x", "steps", List.of(copy(Map.of("from", "."))));
+    Map<String, Object> document = Map.of("base", "x", "steps", List.of(copy(Map.of("from", "."))));
     RecipeDocument.check(document);
     assertRefused(document, "steps[0].copy.archive is missing");
   }

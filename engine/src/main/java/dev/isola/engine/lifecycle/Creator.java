@@ -134,8 +134,7 @@ public final class Creator {
     Resources asked = Resources.of(spec(order).limits());
     // Who asked for a sandbox comes before who might.
     List<String> names = selection.candidates().stream().map(ProviderInfo::name).toList();
-    Grant grant =
-        pooled ? admission.admitAtOnce(names, asked) : admission.admit(names, asked);
+    Grant grant = pooled ? admission.admitAtOnce(names, asked) : admission.admit(names, asked);
     Failpoint.CREATE_ADMITTED.reach();
     boolean kept = false;
     living.begin(spec(order).id());

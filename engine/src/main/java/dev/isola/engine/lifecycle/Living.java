@@ -144,8 +144,7 @@ public final class Living {
         id,
         any ->
             admission.adopt(
-                entry.provider(),
-                Resources.of(SpecText.read(entry.spec(), id).spec().limits())));
+                entry.provider(), Resources.of(SpecText.read(entry.spec(), id).spec().limits())));
     return found;
   }
 

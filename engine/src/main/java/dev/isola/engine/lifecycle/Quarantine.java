@@ -85,8 +85,7 @@ public final class Quarantine {
     log.warning("sandbox " + id + " is quarantined: " + why + "; destroy it to remove it");
     try {
       events.append(
-          NewEvent.of(
-              id, "quarantine", Json.text(Map.of("cause", why)), clock.instant()));
+          NewEvent.of(id, "quarantine", Json.text(Map.of("cause", why)), clock.instant()));
     } catch (SandboxException e) {
       held.remove(id); // reported the next time
     }

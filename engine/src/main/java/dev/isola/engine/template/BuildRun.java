@@ -118,8 +118,7 @@ record BuildRun(
       try {
         cache.keep(sandbox.id(), keys.get(index));
       } catch (SandboxException e) {
-        log.line(
-            Level.WARN, "the step is not cached: " + e.fault().what(), Optional.of(index + 1));
+        log.line(Level.WARN, "the step is not cached: " + e.fault().what(), Optional.of(index + 1));
       }
     };
   }

@@ -91,10 +91,7 @@ final class BuildSteps {
    * @param uploads opens the archive with a SHA-256
    */
   BuildSteps(
-      Sandbox sandbox,
-      Recipe.Defaults from,
-      BuildLog log,
-      Function<String, InputStream> uploads) {
+      Sandbox sandbox, Recipe.Defaults from, BuildLog log, Function<String, InputStream> uploads) {
     this.sandbox = sandbox;
     this.log = log;
     this.uploads = uploads;
@@ -206,9 +203,7 @@ final class BuildSteps {
             place,
             copy.source(),
             absolute(copy.destination()),
-            copy.owner()
-                .filter(name -> !name.isEmpty())
-                .orElse(user.isEmpty() ? ROOT : user),
+            copy.owner().filter(name -> !name.isEmpty()).orElse(user.isEmpty() ? ROOT : user),
             copy.mode().orElse("")));
     sandbox.files().remove(place, true);
   }

@@ -84,9 +84,7 @@ final class TemplateRemains {
       if (!build.state().isOver()) {
         logs.end(build.id(), RESTARTED);
         boolean _ =
-            ledger
-                .templates()
-                .update(build.failed(RESTARTED, Optional.empty(), clock.instant()));
+            ledger.templates().update(build.failed(RESTARTED, Optional.empty(), clock.instant()));
       }
     }
   }

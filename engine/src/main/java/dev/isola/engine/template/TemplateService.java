@@ -81,12 +81,7 @@ public final class TemplateService implements AutoCloseable {
     TemplateImages stored = images.orElse(TemplateImages.NONE);
     BuildRun runner =
         new BuildRun(
-            sandboxes,
-            stored,
-            new BuildBases(stored, this::built),
-            cache,
-            uploads::open,
-            usual);
+            sandboxes, stored, new BuildBases(stored, this::built), cache, uploads::open, usual);
     builds = new Builds(ledger, runner, logs, clock, log);
     remains = new TemplateRemains(ledger, stored, sandboxes, builds, logs, clock, log);
   }

@@ -25,10 +25,7 @@ class AdmissionControlTest {
 
   private static Admission own(String name, Resources capacity, Duration patience) {
     return new Admission(
-        Capacity.ofProvider(name, capacity),
-        Headroom.UNCHECKED,
-        patience,
-        InstantSource.system());
+        Capacity.ofProvider(name, capacity), Headroom.UNCHECKED, patience, InstantSource.system());
   }
 
   @Test

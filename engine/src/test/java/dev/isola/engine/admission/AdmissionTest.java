@@ -69,7 +69,8 @@ class AdmissionTest {
   void whoMayNotWaitDoesNotPassThoseWhoDo() {
     Admission admission = new Admission(Resources.of(2, 20), LONG, InstantSource.system());
     Grant first = admission.admit("p", Resources.of(1, 10));
-    Thread waiting = Thread.startVirtualThread(() -> admission.admit("p", Resources.of(2, 20)).close());
+    Thread waiting =
+        Thread.startVirtualThread(() -> admission.admit("p", Resources.of(2, 20)).close());
     await().until(() -> admission.usage().waiting() == 1);
     assertThatThrownBy(() -> admission.admitAtOnce("p", Resources.of(1, 10)))
         .as("it would fit, but somebody waits")

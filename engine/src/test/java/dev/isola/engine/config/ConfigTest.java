@@ -222,8 +222,10 @@ class ConfigTest {
     assertThat(config.capacities())
         .isEqualTo(
             Map.of(
-                "docker-east", Resources.of(7.5, 16384),
-                "docker-west", new Resources(4096, Resources.UNLIMITED)));
+                "docker-east",
+                Resources.of(7.5, 16384),
+                "docker-west",
+                new Resources(4096, Resources.UNLIMITED)));
     assertThat(of(config.providers(), "docker-east").config())
         .as("the provider itself is not told")
         .isEqualTo(ProviderConfig.EMPTY);

@@ -43,10 +43,7 @@ final class E2bHouse {
                 new E2bApi(
                     serving,
                     keys,
-                    new E2bSettings(
-                        factory.name(),
-                        NetworkMode.NONE,
-                        Optional.of(stored)),
+                    new E2bSettings(factory.name(), NetworkMode.NONE, Optional.of(stored)),
                     Images.NONE)));
   }
 }

@@ -594,9 +594,7 @@ public final class FilesChecks {
     Expect.thrown(
         "a file for a user that does not exist",
         () ->
-            files
-                .as(FileUser.rootFor("nobody-of-that-name"))
-                .writeText("locked/file", "x", UTF_8),
+            files.as(FileUser.rootFor("nobody-of-that-name")).writeText("locked/file", "x", UTF_8),
         ErrorCode.USER_NOT_FOUND);
   }
 

@@ -31,12 +31,7 @@ public record CreateRequest(
   /** A request that leaves the choice of the provider to the engine. */
   public static CreateRequest auto(SandboxSpec spec) {
     return new CreateRequest(
-        spec,
-        Lifecycle.DEFAULT,
-        Placement.DEFAULT,
-        Map.of(),
-        Optional.empty(),
-        Optional.empty());
+        spec, Lifecycle.DEFAULT, Placement.DEFAULT, Map.of(), Optional.empty(), Optional.empty());
   }
 
   /**

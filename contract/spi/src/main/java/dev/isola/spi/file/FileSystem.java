@@ -28,9 +28,9 @@ public interface FileSystem {
 
   /**
    * Returns the same files for another user than the sandbox's own; of a view, too, which this
-   * replaces. Every call on the view has that user's permissions, or root's where the user is {@link
-   * FileUser#privileged}, and what it creates belongs to the user. A call that creates something
-   * throws {@code USER_NOT_FOUND} when there is no such user, and any call {@code
+   * replaces. Every call on the view has that user's permissions, or root's where the user is
+   * {@link FileUser#privileged}, and what it creates belongs to the user. A call that creates
+   * something throws {@code USER_NOT_FOUND} when there is no such user, and any call {@code
    * PERMISSION_DENIED} where the provider cannot act as another user.
    */
   FileSystem as(FileUser user);

@@ -266,7 +266,8 @@ final class Engine implements AutoCloseable {
   void createVolume(String name) {
     need(
         http.ask(
-            Request.post("/volumes/create", Json.bytes(Json.object("Name", name, "Driver", "local"))),
+            Request.post(
+                "/volumes/create", Json.bytes(Json.object("Name", name, "Driver", "local"))),
             quick()),
         "creating the volume");
   }

@@ -53,10 +53,7 @@ record Verification(Flavour flavour, Engine engine) {
         return "";
       }
     }
-    return engine
-        .inspect(container)
-        .map(node -> node.text("HostConfig", "Runtime"))
-        .orElse("");
+    return engine.inspect(container).map(node -> node.text("HostConfig", "Runtime")).orElse("");
   }
 
   private SandboxException wrong(Sandbox sandbox, String what) {

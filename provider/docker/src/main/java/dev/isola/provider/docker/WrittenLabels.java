@@ -57,8 +57,7 @@ final class WrittenLabels {
             .flatMap(digest -> made.map(from -> new WrittenFiles.Since(from, digest)));
     return Optional.of(
         new WrittenFiles(
-            changes,
-            labels.text(FOLDERS).lines().filter(folder -> !folder.isEmpty()).toList()));
+            changes, labels.text(FOLDERS).lines().filter(folder -> !folder.isEmpty()).toList()));
   }
 
   private static Optional<Instant> made(JsonValue inspected) {

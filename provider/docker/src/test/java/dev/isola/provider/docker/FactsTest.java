@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 
 class FactsTest {
   private static Facts facts(String version, String info) throws IOException {
-    return Facts.of(JsonValue.parse(version.getBytes(UTF_8)), JsonValue.parse(info.getBytes(UTF_8)), false);
+    return Facts.of(
+        JsonValue.parse(version.getBytes(UTF_8)), JsonValue.parse(info.getBytes(UTF_8)), false);
   }
 
   private static String components(String engine, String runc) {

@@ -71,7 +71,8 @@ final class Control {
 
   private static Opened opened(Call call, JsonValue sandbox) {
     return new Opened(
-        sandbox.maybeText("sandboxID")
+        sandbox
+            .maybeText("sandboxID")
             .filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"))
             .orElseThrow(() -> Faults.garbage(call, "no sandboxID")),
         sandbox.maybeText("domain"),
@@ -86,9 +87,7 @@ final class Control {
   }
 
   private static SandboxState state(JsonValue sandbox) {
-    return sandbox.text("state").equals("paused")
-        ? SandboxState.PAUSED
-        : SandboxState.RUNNING;
+    return sandbox.text("state").equals("paused") ? SandboxState.PAUSED : SandboxState.RUNNING;
   }
 
   /** Returns everything of ours that bears {@code marks}, oldest first. */

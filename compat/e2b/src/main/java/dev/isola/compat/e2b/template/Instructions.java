@@ -31,8 +31,7 @@ record Instructions(Function<String, Optional<String>> archives) {
               arg(args, 2),
               arg(args, 3));
       case "ENV" -> new Step.Env(variables(args));
-      case "WORKDIR" ->
-          arg(args, 0).<Step>map(Step.Workdir::new).orElseGet(Instructions::nothing);
+      case "WORKDIR" -> arg(args, 0).<Step>map(Step.Workdir::new).orElseGet(Instructions::nothing);
       case "USER" -> arg(args, 0).<Step>map(Step.User::new).orElseGet(Instructions::nothing);
       default ->
           throw Fault.of(

@@ -5,10 +5,10 @@ import dev.isola.compat.e2b.model.Body;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.template.BuildSettings;
-import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
@@ -44,8 +44,7 @@ public final class TemplateRoutes {
   private final Templates templates;
   private final E2bSettings settings;
 
-  public TemplateRoutes(
-      Serving serving, ApiKeys keys, Templates templates, E2bSettings settings) {
+  public TemplateRoutes(Serving serving, ApiKeys keys, Templates templates, E2bSettings settings) {
     this.serving = serving;
     this.keys = keys;
     this.templates = templates;
@@ -228,8 +227,7 @@ public final class TemplateRoutes {
             .map(
                 found ->
                     BuildStatus.of(
-                        found,
-                        engine().log(template.id(), build, from, BuildStatus.PAGE).lines()))
+                        found, engine().log(template.id(), build, from, BuildStatus.PAGE).lines()))
             .orElseGet(() -> BuildStatus.unknown(template, build)));
   }
 

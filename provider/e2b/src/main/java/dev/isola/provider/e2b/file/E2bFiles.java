@@ -84,7 +84,9 @@ public final class E2bFiles implements FileSystem {
         : new Reading(inside, errors).open(path, absolute, range, info.size());
   }
 
-  /** envd serves content with the permissions of the sandbox's user: a program of the user reads. */
+  /**
+   * envd serves content with the permissions of the sandbox's user: a program of the user reads.
+   */
   private InputStream readAsUser(String path, String absolute, ReadRange range) {
     if (range.length() == 0 || range.offset() == Long.MAX_VALUE) {
       return InputStream.nullInputStream();
