@@ -33,6 +33,7 @@ import dev.isola.app.remote.RemoveCommand;
 import dev.isola.app.remote.ResumeCommand;
 import dev.isola.app.remote.ShellCommand;
 import dev.isola.app.remote.SnapshotCommand;
+import dev.isola.app.remote.TemplateCommand;
 import dev.isola.app.remote.TopCommand;
 import dev.isola.app.remote.VolumeCommand;
 import dev.isola.app.serve.ServeCommand;
@@ -109,6 +110,7 @@ public final class Main {
     commands.put("rm", wiring -> new CommandLine(new RemoveCommand(wiring)));
     commands.put("snapshot", SnapshotCommand::line);
     commands.put("volume", VolumeCommand::line);
+    commands.put("template", TemplateCommand::line);
     commands.put("fork", wiring -> new CommandLine(new ForkCommand(wiring)));
     commands.put("keys", KeysCommand::line);
     commands.put("config", wiring -> new CommandLine(new ConfigCommand(wiring)));

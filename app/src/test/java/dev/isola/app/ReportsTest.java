@@ -8,6 +8,7 @@ import dev.isola.app.cli.Host;
 import dev.isola.app.operate.DoctorCommand;
 import dev.isola.app.operate.Fact;
 import dev.isola.spi.Health;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,6 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +57,23 @@ class ReportsTest {
         .contains("no  unhealthy  no bwrap\n               fix: apt install bubblewrap\n")
         .endsWith("\nIsola works here: 1 of 2 providers\n")
         .doesNotContain("\u001b");
+  }
+
+  @Test
+  void theResourcesOfAProvidersMachineAreTold() {
+    good.resources =
+        Optional.of(
+            new HostResources(
+                4, 8192, OptionalLong.of(2048), OptionalLong.of(90_000), OptionalLong.of(1000)));
+    bad.resources = Optional.of(new HostResources(2, 1024));
+    assertThat(isola().call("doctor").out())
+        .contains("resources  4 processors, 8192 MB of memory (2048 free), 90000 MB of disk")
+        .doesNotContain("2 processors");
+    assertThat(isola().call("providers", "--json").out())
+        .contains(
+            "\"resources\":{\"processors\":4,\"memoryMb\":8192,\"freeMemoryMb\":2048,"
+                + "\"diskMb\":90000,\"freeDiskMb\":1000}")
+        .doesNotContain("\"processors\":2");
   }
 
   @Test

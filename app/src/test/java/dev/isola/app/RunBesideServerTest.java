@@ -7,9 +7,11 @@ import dev.isola.app.cli.DataFolder;
 import dev.isola.conformance.Scratch;
 import dev.isola.engine.lease.SandboxLease;
 import dev.isola.engine.lease.SandboxLeases;
+import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
@@ -18,8 +20,11 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -53,7 +58,48 @@ class RunBesideServerTest {
     for (Process process : started) {
       process.destroyForcibly().waitFor();
     }
+    removeControlGroups();
     scratch.close();
+  }
+
+  /**
+   * A server that is killed while it probes a runtime leaves the control groups of that probe to
+   * the next one with the same data folder. There is none after this test.
+   */
+  private void removeControlGroups() {
+    InstanceId instance = new DataFolder(data()).instance();
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              ControlGroups.ofThisMachine().removeEmpty(instance, Duration.ZERO, id -> true);
+              return controlGroups(instance).isEmpty();
+            });
+  }
+
+  private static List<Path> controlGroups(InstanceId instance) throws IOException {
+    String prefix = "isola-" + instance.value() + "-";
+    List<Path> found = new ArrayList<>();
+    for (ControlGroups.Controller one : ControlGroups.ofThisMachine().controllers().values()) {
+      Files.walkFileTree(
+          one.folder(),
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes any) {
+              if (folder.getFileName().toString().startsWith(prefix)) {
+                found.add(folder);
+                return FileVisitResult.SKIP_SUBTREE;
+              }
+              return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path gone, IOException e) {
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    }
+    return found;
   }
 
   private Process isola(String... args) throws IOException {

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Assumptions;
  * An image of busybox that, like {@code base}, names a user and a working folder that is not the
  * workspace.
  */
-final class SmallImage {
-  static final String NAME = "small";
+public final class SmallImage {
+  public static final String NAME = "small";
 
   private static final Path BUSYBOX = Path.of("/bin/busybox");
 
@@ -31,6 +31,7 @@ final class SmallImage {
           "chmod",
           "chown",
           "cp",
+          "dirname",
           "echo",
           "find",
           "grep",
@@ -60,7 +61,7 @@ final class SmallImage {
   private SmallImage() {}
 
   /** Adds the image to the store in {@code shared}. */
-  static void addTo(Path shared, Path scratch) throws IOException {
+  public static void addTo(Path shared, Path scratch) throws IOException {
     addTo(shared, scratch, NAME, "first\n");
   }
 

@@ -2,6 +2,7 @@ package dev.isola.engine;
 
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.Page;
@@ -29,8 +30,10 @@ import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.Forks;
 import dev.isola.engine.snapshot.Snapshots;
+import dev.isola.engine.startup.Startup;
 import dev.isola.engine.template.EarlierTemplates;
 import dev.isola.engine.template.TemplateImages;
+import dev.isola.engine.template.TemplateResolver;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.volume.EarlierVolumes;
@@ -161,7 +164,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Makes a sandbox, or takes a warm one. When this returns, it is written down that it runs.
+   * Makes a sandbox, or takes a warm one. When this returns, its startup has run and it is written
+   * down that it runs.
    *
    * @throws SandboxException when no provider may or can
    */
@@ -169,7 +173,7 @@ public final class Engine implements AutoCloseable {
     refuseWhenClosing();
     hostAccess.check(order.request().spec(), order.hostAccess());
     ReservedTags.refuse(order.request().tags());
-    Order placed = volumes.admit(order);
+    Order placed = volumes.admit(new TemplateResolver(templates::built).resolve(order));
     Delivery delivery =
         parts.measured.spawn(
             requestedProvider(placed), () -> parts.creator.create(placed, parts.pool));
@@ -278,9 +282,19 @@ public final class Engine implements AutoCloseable {
     return parts.ledger.sandboxes().counts().stream().map(Views::of).toList();
   }
 
-  /** Returns what was promised to sandboxes, and what is left. */
+  /** Returns what providers without a capacity of their own have promised, and what is left. */
   public Admission.Usage promised() {
     return parts.admission.usage();
+  }
+
+  /** Returns the capacity by which sandboxes are admitted to a provider, and what is left of it. */
+  public Admission.Usage capacityFor(String provider) {
+    return parts.admission.usage(provider);
+  }
+
+  /** Returns what is promised to the sandboxes of a provider. */
+  public Resources promised(String provider) {
+    return parts.admission.promised(provider);
   }
 
   /**
@@ -304,6 +318,12 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Unsupported when that cannot be had, with nothing done
    */
   public List<Forked> fork(SandboxId id, int count, ForkKind kind, boolean hostAccess) {
+    return fork(id, count, kind, hostAccess, Startup.NONE);
+  }
+
+  /** Makes {@code count} sandboxes, in each of which {@code startup} runs before it is ready. */
+  public List<Forked> fork(
+      SandboxId id, int count, ForkKind kind, boolean hostAccess, Startup startup) {
     refuseWhenClosing();
     return new Forks(
             parts.book,
@@ -311,6 +331,7 @@ public final class Engine implements AutoCloseable {
             parts.secrets,
             this::sandbox,
             order -> create(hostAccess ? order.withHostAccess() : order),
+            startup,
             parts.log)
         .fork(id, count, kind);
   }

@@ -1,7 +1,11 @@
 package dev.isola.engine;
 
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.AdmissionControl;
+import dev.isola.engine.admission.Capacity;
+import dev.isola.engine.admission.Headroom;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.Keys;
 import dev.isola.engine.event.EventLog;
@@ -35,9 +39,13 @@ import dev.isola.engine.snapshot.SnapshotSuspensionStorage;
 import dev.isola.engine.snapshot.Snapshots;
 import dev.isola.engine.trace.Traces;
 import dev.isola.engine.usage.UsageWatch;
+import dev.isola.spi.Hosting;
 import dev.isola.store.Ledger;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /** The parts of an engine, made from its configuration and put together. */
 final class EngineParts implements AutoCloseable {
@@ -50,7 +58,7 @@ final class EngineParts implements AutoCloseable {
   final Registry registry;
   final Log log;
   final Schedule schedule;
-  final Admission admission;
+  final AdmissionControl admission;
   final EventLog events;
   final Book book;
   final Quarantine quarantine;
@@ -82,9 +90,7 @@ final class EngineParts implements AutoCloseable {
     this.registry = registry;
     this.log = log;
     schedule = new Schedule(log);
-    admission =
-        new Admission(
-            config.capacity(), config.headroom(), config.get(Keys.ADMISSION_QUEUE_TIMEOUT), clock);
+    admission = admission(config, registry, clock);
     events = new EventLog(ledger);
     book = new Book(ledger, events, clock);
     quarantine = new Quarantine(events, clock, log);
@@ -125,12 +131,39 @@ final class EngineParts implements AutoCloseable {
             new Levels(
                 ledger.sandboxes().counts(),
                 admission.usage(),
+                registry.names().stream()
+                    .collect(Collectors.toMap(name -> name, admission::promised)),
                 pool.size(),
                 pool.tally(),
                 health.current(),
                 usage.last(),
                 quarantine.size()),
         registry.names());
+  }
+
+  /** A capacity of its own counts for a provider alone; one elsewhere is not this machine. */
+  private static AdmissionControl admission(
+      Config config, Registry registry, InstantSource clock) {
+    Duration patience = config.get(Keys.ADMISSION_QUEUE_TIMEOUT);
+    Map<String, Admission> own = new HashMap<>();
+    config
+        .capacities()
+        .forEach(
+            (name, resources) -> {
+              ProviderInstance instance = registry.instances().get(name);
+              if (instance != null) {
+                boolean local = instance.profile().hosting() == Hosting.LOCAL;
+                own.put(
+                    name,
+                    new Admission(
+                        Capacity.ofProvider(name, resources),
+                        local ? config.headroom() : Headroom.UNCHECKED,
+                        patience,
+                        clock));
+              }
+            });
+    Capacity shared = Capacity.ofInstallation(config.capacity());
+    return new AdmissionControl(new Admission(shared, config.headroom(), patience, clock), own);
   }
 
   /** Puts in order what an earlier engine left, then begins the recurring work. */

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.template.BuildSettings;
-import dev.isola.engine.template.Recipe;
+import dev.isola.document.recipe.Recipe;
 import dev.isola.spi.error.Unsupported;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -96,6 +96,9 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile Optional<String> imageDigest = Optional.empty();
   public volatile @Nullable SandboxSpec lastSpec;
 
+  /** What every command in its sandboxes fails with. */
+  public volatile Supplier<RuntimeException> commandFailure = UnsupportedOperationException::new;
+
   /** Refuses a longer ttl, as a backend with a maximum does. */
   public volatile @Nullable Duration longestTtl;
 
@@ -202,7 +205,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
     if (planned != null) {
       throw planned;
     }
-    return new FakeSandbox(spec.id(), () -> Optional.ofNullable(usage));
+    return new FakeSandbox(spec.id(), () -> Optional.ofNullable(usage), commandFailure);
   }
 
   @Override

@@ -16,10 +16,13 @@ import java.util.function.Supplier;
  * A sandbox that is there and does nothing.
  *
  * @param usage what it says that it uses; empty where it cannot tell
+ * @param commandFailure what a command fails with
  */
-record FakeSandbox(SandboxId id, Supplier<Optional<Usage>> usage) implements Sandbox {
+record FakeSandbox(
+    SandboxId id, Supplier<Optional<Usage>> usage, Supplier<RuntimeException> commandFailure)
+    implements Sandbox {
   FakeSandbox(SandboxId id) {
-    this(id, Optional::empty);
+    this(id, Optional::empty, UnsupportedOperationException::new);
   }
 
   @Override
@@ -29,7 +32,7 @@ record FakeSandbox(SandboxId id, Supplier<Optional<Usage>> usage) implements San
 
   @Override
   public Execution start(Command command) {
-    throw new UnsupportedOperationException();
+    throw commandFailure.get();
   }
 
   @Override

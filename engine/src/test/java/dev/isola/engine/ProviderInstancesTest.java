@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.api.StateCount;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
@@ -12,6 +14,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
@@ -108,6 +111,70 @@ class ProviderInstancesTest {
       assertThatThrownBy(() -> house.engine.create(Order.of(other.inRegion("uss"))))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContainingAll("no provider is in region 'uss'", "'us'", "eu, us");
+    }
+  }
+
+  @Test
+  void eachIsAdmittedByItsOwnCapacityAndReportsItsOwnResources() throws IOException {
+    String yaml =
+        YAML
+            .replace("region: eu}", "region: eu, capacity_memory_mb: 1024}")
+            .replace("{interval: 1s}", "{interval: 1s}\nadmission: {queue_timeout: 0s}");
+    try (EngineHouse house = new EngineHouse(folder, yaml, new SubprocessProviderFactory())) {
+      make(house, EAST, "east");
+      assertThat(house.engine.promised("east")).isEqualTo(Resources.of(1, 1024));
+      assertThat(house.engine.promised("west")).isEqualTo(Resources.NONE);
+      assertThat(house.engine.promised().promised())
+          .as("what the others share")
+          .isEqualTo(Resources.NONE);
+      assertThatThrownBy(() -> make(house, WEST, "east"))
+          .isInstanceOf(LimitExceeded.class)
+          .hasMessageContaining("providers.east.capacity_memory_mb");
+      make(house, WEST, "west");
+      assertThat(house.engine.promised("west")).isEqualTo(Resources.of(1, 1024));
+      assertThat(house.health.settled())
+          .filteredOn(one -> one.name().equals("east"))
+          .singleElement()
+          .satisfies(one -> assertThat(one.resources().orElseThrow().memoryMb()).isPositive());
+
+      house.restart(() -> {});
+
+      assertThat(output(house, EAST, "echo here")).isEqualTo("here\n");
+      assertThat(house.engine.promised("east")).isEqualTo(Resources.of(1, 1024));
+      house.engine.destroy(EAST, Destroy.FORCE);
+      assertThat(house.engine.promised("east")).isEqualTo(Resources.NONE);
+      house.engine.destroy(WEST, Destroy.FORCE);
+    }
+  }
+
+  /** A request that names no provider goes to the one with room. */
+  @Test
+  void aFullInstanceIsPassedOver() throws IOException {
+    String yaml =
+        """
+        allow_process: true
+        floor: process
+        admission: {queue_timeout: 0s}
+        providers:
+          east: {type: subprocess, region: eu, capacity_memory_mb: 1024}
+          west: {type: subprocess, region: eu, capacity_memory_mb: 1024}
+        """;
+    try (EngineHouse house = new EngineHouse(folder, yaml, new SubprocessProviderFactory())) {
+      for (SandboxId id : List.of(EAST, WEST)) {
+        CreateRequest any = CreateRequest.auto(SandboxSpec.builder(id).build()).inRegion("eu");
+        house.engine.create(Order.of(any).withFixedId());
+      }
+      assertThat(List.of(house.engine.entry(EAST), house.engine.entry(WEST)))
+          .extracting(SandboxView::provider)
+          .containsExactlyInAnyOrder("east", "west");
+      assertThat(house.engine.promised("east")).isEqualTo(Resources.of(1, 1024));
+      assertThat(house.engine.promised("west")).isEqualTo(Resources.of(1, 1024));
+      CreateRequest third =
+          CreateRequest.auto(SandboxSpec.builder(new SandboxId("third")).build()).inRegion("eu");
+      assertThatThrownBy(() -> house.engine.create(Order.of(third)))
+          .isInstanceOf(LimitExceeded.class);
+      house.engine.destroy(EAST, Destroy.FORCE);
+      house.engine.destroy(WEST, Destroy.FORCE);
     }
   }
 

@@ -68,7 +68,7 @@ class Seed001Test {
       assertThat(info.startup()).isPositive();
     }
     Admission admission = new Admission(Resources.of(4, 4096), Duration.ZERO, clock);
-    try (Grant _ = admission.admit(Resources.of(SPEC.limits()))) {
+    try (Grant _ = admission.admit("p", Resources.of(SPEC.limits()))) {
       assertThat(admission.usage().free()).isEqualTo(Resources.of(3, 3072));
     }
   }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -304,6 +305,11 @@ class ApiTest {
     assertThat(provider.get("lastCheck")).isNotNull();
     assertThat((Integer) provider.get("active")).isPositive();
     assertThat(String.valueOf(provider.get("available"))).contains("memoryMb=", "cpu=");
+    Map<?, ?> promised = (Map<?, ?>) Objects.requireNonNull(provider.get("promised"));
+    assertThat((Integer) promised.get("memoryMb")).isGreaterThanOrEqualTo(1024);
+    assertThat((Double) promised.get("cpu")).isGreaterThanOrEqualTo(1.0);
+    assertThat(String.valueOf(provider.get("resources")))
+        .contains("processors=", "memoryMb=", "freeMemoryMb=", "diskMb=", "freeDiskMb=");
     Map<?, ?> all = client.get("/api/v1/providers").list("providers").getFirst();
     assertThat(all.toString())
         .contains("isolation=", "capabilities=", "enforcedLimits=", "requirements=");

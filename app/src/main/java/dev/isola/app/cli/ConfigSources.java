@@ -9,10 +9,12 @@ import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.spi.provider.ProviderSetting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,15 +37,16 @@ public record ConfigSources(Optional<Path> file, Sources sources) {
     if (data != null && !data.isEmpty()) {
       flags.add(new FlagValue("--data", "data", data));
     }
-    List<String> installed = new ArrayList<>();
+    Map<String, List<ProviderSetting>> installed = new LinkedHashMap<>();
     for (ProviderFactory factory : host.factories()) {
-      installed.add(factory.name());
+      installed.put(factory.name(), factory.settings());
     }
     // Without the variable: where a value came from would be lost.
     Map<String, String> env = new HashMap<>(host.env());
     env.remove("ISOLA_DATA");
     Machine machine = Machine.here(DataFolder.path(null, env, user));
-    return new ConfigSources(file, new Sources(machine, file, host.env(), flags, installed));
+    return new ConfigSources(
+        file, new Sources(machine, file, host.env(), flags, installed.keySet(), installed));
   }
 
   public ConfigResult read() {

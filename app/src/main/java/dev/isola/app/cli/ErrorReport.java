@@ -30,6 +30,9 @@ public final class ErrorReport {
         Stream.of("stdout", "stderr")
             .flatMap(channel -> fault.context().getOrDefault(channel, "").lines())
             .forEach(output -> line(host, "init: " + output));
+        Stream.of("output", "startOutput")
+            .flatMap(name -> fault.context().getOrDefault(name, "").lines())
+            .forEach(output -> line(host, "startup: " + output));
       }
     }
   }

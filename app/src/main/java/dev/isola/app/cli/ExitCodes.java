@@ -6,6 +6,10 @@ import dev.isola.spi.exec.Exit;
 /** What the isola process ends with; docs/cli.md has the table. */
 public final class ExitCodes {
   public static final int OK = 0;
+
+  /** It was done as asked, and what was asked for failed: a step of a build. */
+  public static final int FAILED = 1;
+
   public static final int USAGE = 2;
   public static final int TIMEOUT = 124;
   public static final int NOT_RUN = 125;

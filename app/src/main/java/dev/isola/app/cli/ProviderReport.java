@@ -4,6 +4,7 @@ import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
@@ -21,8 +22,13 @@ import java.util.Optional;
  * What a provider says of itself, for {@code providers} and {@code doctor}.
  *
  * @param info empty when the provider could not even be made
+ * @param resources of the machine that runs its sandboxes, where the provider tells
  */
-public record ProviderReport(String name, Health health, Optional<ProviderInfo> info) {
+public record ProviderReport(
+    String name,
+    Health health,
+    Optional<ProviderInfo> info,
+    Optional<HostResources> resources) {
 
   public static List<ProviderReport> all(Providers providers) {
     List<ProviderReport> reports = new ArrayList<>();
@@ -35,10 +41,15 @@ public record ProviderReport(String name, Health health, Optional<ProviderInfo> 
   private static ProviderReport of(String name, Providers providers) {
     try {
       Provider provider = providers.get(name);
-      return new ProviderReport(name, provider.health(), Optional.of(provider.info()));
+      Health health = provider.health();
+      return new ProviderReport(
+          name,
+          health,
+          Optional.of(provider.info()),
+          health.usable() ? provider.resources() : Optional.empty());
     } catch (SandboxException e) {
       Health unhealthy = new Health.Unhealthy(e.fault().what(), e.fault().remedy());
-      return new ProviderReport(name, unhealthy, Optional.empty());
+      return new ProviderReport(name, unhealthy, Optional.empty(), Optional.empty());
     }
   }
 
@@ -83,6 +94,17 @@ public record ProviderReport(String name, Health health, Optional<ProviderInfo> 
       }
     }
     info.ifPresent(known -> describe(known, json));
+    resources.ifPresent(host -> json.put("resources", json(host)));
+    return json;
+  }
+
+  private static Map<String, ?> json(HostResources host) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("processors", host.processors());
+    json.put("memoryMb", host.memoryMb());
+    host.freeMemoryMb().ifPresent(free -> json.put("freeMemoryMb", free));
+    host.diskMb().ifPresent(disk -> json.put("diskMb", disk));
+    host.freeDiskMb().ifPresent(free -> json.put("freeDiskMb", free));
     return json;
   }
 

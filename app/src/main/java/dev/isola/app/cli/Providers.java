@@ -57,6 +57,13 @@ public final class Providers implements AutoCloseable {
     return instances;
   }
 
+  /** Returns the programs that each declares, by name. */
+  public Map<String, List<String>> programs() {
+    Map<String, List<String>> programs = new LinkedHashMap<>();
+    known.forEach((name, one) -> programs.put(name, one.factory().programs()));
+    return programs;
+  }
+
   /** Asks one how it is; one that cannot be made or is turned off is unhealthy, with the reason. */
   public Standing standing(String name) {
     try {

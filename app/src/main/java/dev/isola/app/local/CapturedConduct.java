@@ -11,7 +11,6 @@ import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.OutputLimit;
-import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,9 +19,12 @@ import java.util.Map;
 final class CapturedConduct implements Conduct {
   private final Host host;
   private final Console console;
-  private final Provider provider;
+  private final ProviderInfo provider;
 
-  CapturedConduct(Host host, Console console, Provider provider) {
+  /**
+   * @param provider under the name of the instance
+   */
+  CapturedConduct(Host host, Console console, ProviderInfo provider) {
     this.host = host;
     this.console = console;
     this.provider = provider;
@@ -38,11 +40,10 @@ final class CapturedConduct implements Conduct {
   }
 
   private Map<String, ?> json(Sandbox sandbox, ExecResult result) {
-    ProviderInfo info = provider.info();
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandbox", sandbox.id().value());
-    json.put("provider", info.name());
-    json.put("isolation", ProviderReport.word(info.isolation()));
+    json.put("provider", provider.name());
+    json.put("isolation", ProviderReport.word(provider.isolation()));
     json.put("command", result.command());
     json.put("exitCode", ExitCodes.of(result.exit()));
     json.put("exit", json(result.exit()));

@@ -23,7 +23,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.SandboxSpec;
@@ -79,7 +78,7 @@ public final class RunCommand implements Action {
               choice.name(),
               choice.provider(),
               spec,
-              conduct(console, choice.provider()))
+              conduct(console, choice))
           .run(command);
     }
   }
@@ -112,12 +111,13 @@ public final class RunCommand implements Action {
     return options.region == null ? request : request.inRegion(options.region);
   }
 
-  private Conduct conduct(Console console, Provider provider) {
+  private Conduct conduct(Console console, ProviderChoice choice) {
     if (options.tty) {
-      return new TerminalConduct(wiring.host(), provider);
+      return new TerminalConduct(wiring.host(), choice.provider());
     }
     return console.json()
-        ? new CapturedConduct(wiring.host(), console, provider)
+        ? new CapturedConduct(
+            wiring.host(), console, choice.standing().info().orElseThrow())
         : new LiveConduct(wiring.host());
   }
 

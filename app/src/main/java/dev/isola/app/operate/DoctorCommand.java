@@ -9,6 +9,7 @@ import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.Table;
 import dev.isola.app.cli.Wiring;
 import dev.isola.spi.Health;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -36,7 +37,7 @@ public final class DoctorCommand implements Action {
     Console console = wiring.console();
     try (Providers providers = wiring.providers()) {
       List<Fact> facts = Machine.facts(wiring.dataFolder());
-      List<Fact> tools = Tools.of(wiring.host().env(), providers.names()).facts(Tool.ALL);
+      List<Fact> tools = Tools.of(wiring.host().env(), providers.programs()).facts();
       List<ProviderReport> reports = ProviderReport.all(providers);
       long healthy = reports.stream().filter(report -> report.health().usable()).count();
       if (console.json()) {
@@ -100,8 +101,19 @@ public final class DoctorCommand implements Action {
     report.info().stream()
         .flatMap(info -> info.requirements().stream())
         .forEach(requirement -> facts.add(fact(requirement)));
+    report.resources().ifPresent(host -> facts.add(Fact.good("resources", text(host))));
     return section(
         console, console.paint(Paint.BOLD, "Provider " + report.name()) + isolation, facts);
+  }
+
+  private static String text(HostResources host) {
+    StringBuilder text = new StringBuilder();
+    text.append(host.processors()).append(" processors, ");
+    text.append(host.memoryMb()).append(" MB of memory");
+    host.freeMemoryMb().ifPresent(free -> text.append(" (").append(free).append(" free)"));
+    host.diskMb().ifPresent(disk -> text.append(", ").append(disk).append(" MB of disk"));
+    host.freeDiskMb().ifPresent(free -> text.append(" (").append(free).append(" free)"));
+    return text.toString();
   }
 
   private static Fact fact(Prerequisite requirement) {

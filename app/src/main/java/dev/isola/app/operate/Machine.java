@@ -3,6 +3,7 @@ package dev.isola.app.operate;
 import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Reason;
+import dev.isola.codec.proc.MemoryInfo;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.spi.LimitKind;
@@ -147,16 +148,9 @@ public final class Machine {
   }
 
   static Fact memory(String meminfo) {
-    long total = 0;
-    long available = 0;
-    for (String line : meminfo.lines().toList()) {
-      String[] parts = line.split("\\s+");
-      if (parts.length >= 2 && parts[0].equals("MemTotal:")) {
-        total = Long.parseLong(parts[1]) * 1024;
-      } else if (parts.length >= 2 && parts[0].equals("MemAvailable:")) {
-        available = Long.parseLong(parts[1]) * 1024;
-      }
-    }
+    MemoryInfo memory = MemoryInfo.parse(meminfo);
+    long total = memory.total().orElse(0);
+    long available = memory.available().orElse(0);
     String value = size(available) + " available of " + size(total);
     return available < LITTLE_MEMORY
         ? Fact.bad("memory", value, "stop something, or give sandboxes less (--memory)")

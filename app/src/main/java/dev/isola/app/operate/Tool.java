@@ -2,6 +2,7 @@ package dev.isola.app.operate;
 
 import dev.isola.host.program.Flaw;
 import dev.isola.host.program.KnownFlaws;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,7 @@ import java.util.Map;
  * @param ask the argument that makes it say its version; empty when there is none
  * @param mark the word before the version that counts; empty for the first that it says
  * @param packages its name where that is not the command's; empty where there is no package
- * @param provider the one that is nothing without it; empty when several do with or without it
+ * @param backend whether it runs sandboxes: without a provider that declares it, it is of no use
  * @param gives what is had with it and not without
  * @param flaws see {@link KnownFlaws}
  */
@@ -21,28 +22,28 @@ public record Tool(
     String ask,
     String mark,
     Map<Packages, String> packages,
-    String provider,
+    boolean backend,
     String gives,
     List<Flaw> flaws) {
+
+  private static final String ASK = "--version";
 
   /** What runs sandboxes, then what makes their images, then what makes their networks. */
   public static final List<Tool> ALL =
       List.of(
-          tool("bwrap", "namespaces without a daemon").by("bubblewrap").packaged("bubblewrap"),
-          tool("crun", "OCI containers, small and fast").by("crun"),
-          tool("runc", "OCI containers, the reference").by("runc"),
-          tool("runsc", "gVisor, a kernel of its own for each sandbox")
-              .by("gvisor")
+          backend("bwrap", "namespaces without a daemon").packaged("bubblewrap"),
+          backend("crun", "OCI containers, small and fast"),
+          backend("runc", "OCI containers, the reference"),
+          backend("runsc", "gVisor, a kernel of its own for each sandbox")
               .packagedOnlyBy(Packages.DEBIAN),
-          tool("proot", "images without any privilege, without isolation").by("proot"),
+          backend("proot", "images without any privilege, without isolation"),
           // It tells the version of a client; holes are in the engine, which may be elsewhere.
-          tool("docker", "containers of Docker's engine")
-              .by("docker")
+          backend("docker", "containers of Docker's engine")
               .packaged("docker")
               .packaged(Packages.DEBIAN, "docker.io")
               .packaged(Packages.FEDORA, "moby-engine"),
-          tool("podman", "containers without a daemon").by("docker"),
-          tool("git", "a worktree for each sandbox").by("worktree"),
+          backend("podman", "containers without a daemon"),
+          backend("git", "a worktree for each sandbox"),
           tool("unshare", "doctor's tries, networks, debootstrap").packaged("util-linux"),
           tool("skopeo", "isola image pull from registries"),
           tool("mmdebstrap", "isola image build"),
@@ -75,21 +76,39 @@ public record Tool(
     flaws = List.copyOf(flaws);
   }
 
+  /**
+   * Returns all of them, and the programs that only providers know.
+   *
+   * @param declared the programs of each provider, by its name
+   */
+  public static List<Tool> all(Map<String, List<String>> declared) {
+    List<Tool> all = new ArrayList<>(ALL);
+    declared.values().stream()
+        .flatMap(List::stream)
+        .distinct()
+        .sorted()
+        .filter(command -> ALL.stream().noneMatch(tool -> tool.command.equals(command)))
+        .map(command -> new Tool(command, ASK, "", Map.of(), true, "sandboxes", List.of()))
+        .forEach(all::add);
+    return all;
+  }
+
   private static Tool tool(String command, String gives) {
-    return new Tool(command, "--version", "", Map.of(), "", gives, KnownFlaws.of(command))
+    return new Tool(command, ASK, "", Map.of(), false, gives, KnownFlaws.of(command))
         .packaged(command);
   }
 
-  private Tool by(String name) {
-    return new Tool(command, ask, mark, packages, name, gives, flaws);
+  private static Tool backend(String command, String gives) {
+    Tool tool = tool(command, gives);
+    return new Tool(command, tool.ask, tool.mark, tool.packages, true, gives, tool.flaws);
   }
 
   private Tool asked(String argument) {
-    return new Tool(command, argument, mark, packages, provider, gives, flaws);
+    return new Tool(command, argument, mark, packages, backend, gives, flaws);
   }
 
   private Tool marked(String word) {
-    return new Tool(command, ask, word, packages, provider, gives, flaws);
+    return new Tool(command, ask, word, packages, backend, gives, flaws);
   }
 
   private Tool packaged(String name) {
@@ -97,17 +116,17 @@ public record Tool(
     for (Packages packages : Packages.values()) {
       names.put(packages, name);
     }
-    return new Tool(command, ask, mark, names, provider, gives, flaws);
+    return new Tool(command, ask, mark, names, backend, gives, flaws);
   }
 
   private Tool packaged(Packages by, String name) {
     Map<Packages, String> names = new EnumMap<>(packages);
     names.put(by, name);
-    return new Tool(command, ask, mark, names, provider, gives, flaws);
+    return new Tool(command, ask, mark, names, backend, gives, flaws);
   }
 
   private Tool packagedOnlyBy(Packages by) {
-    return new Tool(command, ask, mark, Map.of(by, command), provider, gives, flaws);
+    return new Tool(command, ask, mark, Map.of(by, command), backend, gives, flaws);
   }
 
   String install(Packages system) {

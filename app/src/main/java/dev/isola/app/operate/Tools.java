@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,10 +24,13 @@ import java.util.stream.Collectors;
  * be had with the others.
  *
  * @param folders where to look, in this order
- * @param providers the names of those that this Isola has
+ * @param declared the programs of each provider that this Isola has, by the provider's name
  */
 public record Tools(
-    List<Path> folders, Packages packages, Installed installed, Collection<String> providers) {
+    List<Path> folders,
+    Packages packages,
+    Installed installed,
+    Map<String, List<String>> declared) {
   private static final int SETUID = 04000;
 
   /** What the super-user has on the path and others have not, but may run. */
@@ -36,10 +38,11 @@ public record Tools(
 
   public Tools {
     folders = List.copyOf(folders);
-    providers = List.copyOf(providers);
+    declared = Map.copyOf(declared);
   }
 
-  public static Tools of(Map<String, String> environment, Collection<String> providers) {
+  public static Tools of(
+      Map<String, String> environment, Map<String, List<String>> declared) {
     List<Path> folders = new ArrayList<>();
     String path = environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin");
     for (String folder : path.split(File.pathSeparator)) {
@@ -52,11 +55,16 @@ public record Tools(
         folders,
         Packages.of(Machine.read(Path.of("/etc/os-release"))),
         Installed.here(),
-        providers);
+        declared);
+  }
+
+  /** Looks at all that Isola and its providers use. */
+  public List<Fact> facts() {
+    return facts(Tool.all(declared));
   }
 
   /** Asks all of them at once: each takes as long as it likes, up to some seconds. */
-  public List<Fact> facts(List<Tool> tools) {
+  List<Fact> facts(List<Tool> tools) {
     List<Callable<Fact>> questions = new ArrayList<>();
     for (Tool tool : tools) {
       questions.add(() -> fact(tool));
@@ -89,12 +97,16 @@ public record Tools(
 
   /** Who installs something for Isola wants to know what it will do with it. */
   private String provider(Tool tool) {
-    if (tool.provider().isEmpty()) {
-      return "";
+    List<String> users =
+        declared.entrySet().stream()
+            .filter(provider -> provider.getValue().contains(tool.command()))
+            .map(Map.Entry::getKey)
+            .sorted()
+            .toList();
+    if (users.isEmpty()) {
+      return tool.backend() ? " (no provider of this Isola uses it)" : "";
     }
-    return providers.contains(tool.provider())
-        ? " (provider " + tool.provider() + ")"
-        : " (no provider of this Isola uses it)";
+    return (users.size() == 1 ? " (provider " : " (providers ") + String.join(", ", users) + ")";
   }
 
   private Optional<Path> find(String command) {

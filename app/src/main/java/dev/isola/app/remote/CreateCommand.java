@@ -30,6 +30,12 @@ public final class CreateCommand extends RemoteCommand {
   @Option(names = "--image", paramLabel = "IMAGE", description = "What its files are made from.")
   private @Nullable String image;
 
+  @Option(
+      names = "--template",
+      paramLabel = "NAME",
+      description = "A template of the server, instead of an image; other options win over it.")
+  private @Nullable String template;
+
   @Option(names = "--provider", paramLabel = "NAME", description = "What makes it, or auto.")
   private @Nullable String provider;
 
@@ -153,6 +159,9 @@ public final class CreateCommand extends RemoteCommand {
     SandboxSpec.Builder spec = file == null ? SandboxSpec.builder() : read(file).toBuilder();
     if (image != null) {
       spec.image(image);
+    }
+    if (template != null) {
+      spec.template(template);
     }
     if (provider != null) {
       spec.provider(provider);

@@ -55,6 +55,22 @@ class RunJsonTest {
         .contains("\"stdout\":\"in\"");
   }
 
+  @Test
+  void theProviderIsTheInstanceThatMadeTheSandbox() {
+    String out =
+        isola()
+            .call(
+                "--json",
+                "run",
+                "--set",
+                "providers.crun-east.type=crun",
+                "--provider",
+                "crun-east",
+                "true")
+            .out();
+    assertThat(out).contains("\"provider\":\"crun-east\",\"isolation\":\"container\"");
+  }
+
   private CommandLineFixture isola() {
     return new CommandLineFixture(folder.resolve("data"), fake);
   }

@@ -25,10 +25,14 @@ class ToolsTest {
 
   @TempDir Path folder;
 
-  private Tools tools(Packages packages, String... providers) {
+  private Tools tools(Packages packages) {
+    return tools(packages, Map.of());
+  }
+
+  private Tools tools(Packages packages, Map<String, List<String>> declared) {
     Map<String, String> versions = Map.of("runc", "1.1.5+ds1-1+deb12u1");
     Installed installed = new Installed(versions, folder.resolve("doc"));
-    return new Tools(List.of(folder), packages, installed, List.of(providers));
+    return new Tools(List.of(folder), packages, installed, declared);
   }
 
   private static Tool tool(String command) {
@@ -125,7 +129,8 @@ class ToolsTest {
 
   @Test
   void whatIsMissingSaysWhatItWouldGive() {
-    assertThat(tools(Packages.DEBIAN, "bubblewrap").facts(List.of(tool("bwrap"), tool("runsc"))))
+    Map<String, List<String>> declared = Map.of("bubblewrap", List.of("bwrap"));
+    assertThat(tools(Packages.DEBIAN, declared).facts(List.of(tool("bwrap"), tool("runsc"))))
         .containsExactly(
             Fact.bad(
                 "bwrap",
@@ -171,6 +176,25 @@ class ToolsTest {
         .satisfiesExactly(
             left -> assertThat(left).startsWith("2.0.1,"),
             chatty -> assertThat(chatty).startsWith("1.18.0,"));
+  }
+
+  @Test
+  void aProgramThatOnlyAProviderKnowsIsLookedFor() throws IOException {
+    Map<String, List<String>> declared =
+        Map.of(
+            "lantern", List.of("lanternd", "git"),
+            "lantern-east", List.of("lanternd"),
+            "plain", List.of());
+    assertThat(tools(Packages.OTHER, declared).facts())
+        .hasSize(Tool.ALL.size() + 1)
+        .last()
+        .isEqualTo(
+            Fact.bad(
+                "lanternd",
+                "not found: sandboxes (providers lantern, lantern-east)",
+                "install lanternd as its project says"));
+    script("lanternd", "echo lanternd 1.2.3");
+    assertThat(tools(Packages.OTHER, declared).facts().getLast().value()).startsWith("1.2.3,");
   }
 
   @Test

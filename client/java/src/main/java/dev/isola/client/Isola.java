@@ -118,6 +118,10 @@ public final class Isola implements AutoCloseable {
     return new Volumes(transport);
   }
 
+  public Templates templates() {
+    return new Templates(transport);
+  }
+
   public ApiKeys keys() {
     return new ApiKeys(transport);
   }

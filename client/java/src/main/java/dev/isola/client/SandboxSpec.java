@@ -99,6 +99,11 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("image", image);
     }
 
+    /** A template by name, instead of an image; what the spec says itself wins. */
+    public Builder template(String name) {
+      return set("template", name);
+    }
+
     public Builder env(String name, String value) {
       return within("env", name, value);
     }

@@ -49,6 +49,11 @@ final class DocumentReader {
     return new DocumentReader("", document, violations);
   }
 
+  /** Tells whether a field is there. */
+  boolean has(String name) {
+    return tree.get(name) != null;
+  }
+
   /** Reads a field; empty when it is absent or refused. */
   <T> Optional<T> field(Reading<T> reading, String... names) {
     expect(names);

@@ -8,6 +8,7 @@ import dev.isola.document.request.Lifecycle;
 import dev.isola.document.request.Placement;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.document.request.RequestValidation;
+import dev.isola.document.request.TemplateReference;
 import dev.isola.document.request.Workload;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Isolation;
@@ -43,7 +44,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request and its spec as one document: a tree of maps, lists, text, numbers and flags, as any
  * JSON library makes it. It is what API requests, files and stored records hold. The provider, the
- * idle timeout and the idempotency key of a request are not in it: they stand beside it.
+ * template, the idle timeout and the idempotency key of a request are not in it: they stand beside
+ * it.
  *
  * <p>{@code apiVersion} is {@code v1} or {@code v2}; without it a document is of the current
  * version, {@code v2}. An older document is migrated, then read; providers never see the
@@ -170,6 +172,14 @@ public final class SpecDocument {
     return SpecDocumentWriter.write(request);
   }
 
+  /** Returns the reference to a template of a request that has this document. */
+  public static TemplateReference template(String name, Map<String, ?> document) {
+    Map<?, ?> current =
+        version(document) == ApiVersion.V1 ? SpecDocumentV1.migrate(document) : document;
+    Map<?, ?> limits = current.get("resources") instanceof Map<?, ?> given ? given : Map.of();
+    return new TemplateReference(name, limits.get("cpu") != null, limits.get("memory") != null);
+  }
+
   private static ApiVersion version(Map<String, ?> document) {
     Object version = document.get("apiVersion");
     if (version == null) {
@@ -230,7 +240,8 @@ public final class SpecDocument {
             Optional.empty());
     Map<String, String> tags = in.entries(in::asText, "tags", "metadata");
     in.done(SpecDocumentV1.ONLY_HERE);
-    return new CreateRequest(spec, lifecycle, placement, tags, Optional.empty());
+    return new CreateRequest(
+        spec, lifecycle, placement, tags, Optional.empty(), Optional.empty());
   }
 
   private SandboxSpec spec(Supplier<SandboxId> freshId, Optional<ResourceLimits> limits) {

@@ -102,6 +102,7 @@ class SpecDocumentRoundTripTest {
               any.flag()),
           Placement.DEFAULT.withWorkload(any.oneOf(Workload.values())).withRequirements(require()),
           any.map(4, this::word, this::text),
+          Optional.empty(),
           Optional.empty());
     }
 

@@ -28,6 +28,7 @@ public final class Admission {
   private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final Map<Line.Ticket, Condition> turns = new HashMap<>();
+  private final Capacity capacity;
   private final Line line;
   private final Headroom headroom;
   private final Duration patience;
@@ -37,7 +38,8 @@ public final class Admission {
    * @param capacity what may be promised together
    * @param patience how long a request waits in line; zero for not at all
    */
-  public Admission(Resources capacity, Headroom headroom, Duration patience, InstantSource clock) {
+  public Admission(Capacity capacity, Headroom headroom, Duration patience, InstantSource clock) {
+    this.capacity = capacity;
     this.line = new Line(capacity, headroom);
     this.headroom = headroom;
     this.patience = patience;
@@ -46,18 +48,19 @@ public final class Admission {
 
   /** An admission by limits alone, whatever the machine's state is. */
   public Admission(Resources capacity, Duration patience, InstantSource clock) {
-    this(capacity, Headroom.UNCHECKED, patience, clock);
+    this(Capacity.ofInstallation(capacity), Headroom.UNCHECKED, patience, clock);
   }
 
   /**
    * Returns a promise of these resources, when it is this caller's turn and they are free.
    *
+   * @param provider the one that runs the sandbox
    * @throws dev.isola.spi.error.LimitExceeded at once when they never fit, after the patience when
    *     they did not become free
    * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} when interrupted
    */
-  public Grant admit(Resources asked) {
-    return admit(asked, patience);
+  public Grant admit(String provider, Resources asked) {
+    return admit(provider, asked, patience);
   }
 
   /**
@@ -65,14 +68,19 @@ public final class Admission {
    *
    * @throws dev.isola.spi.error.LimitExceeded otherwise, at once
    */
-  public Grant admitAtOnce(Resources asked) {
-    return admit(asked, Duration.ZERO);
+  public Grant admitAtOnce(String provider, Resources asked) {
+    return admit(provider, asked, Duration.ZERO);
   }
 
-  private Grant admit(Resources asked, Duration patience) {
+  /** Tells whether this could be promised while nothing else is. */
+  boolean couldHold(Resources asked) {
+    return asked.fitsIn(capacity.resources()) && headroom.never(asked).isEmpty();
+  }
+
+  private Grant admit(String provider, Resources asked, Duration patience) {
     lock.lock();
     try {
-      if (!asked.fitsIn(line.capacity())) {
+      if (!asked.fitsIn(capacity.resources())) {
         throw never(asked);
       }
       headroom
@@ -84,7 +92,7 @@ public final class Admission {
                     shortage.sentence() + " at best",
                     "ask for less, or raise admission.memory_overcommit");
               });
-      Line.Ticket ticket = line.join(asked, clock.instant().plus(patience));
+      Line.Ticket ticket = line.join(provider, asked, clock.instant().plus(patience));
       if (ticket.state() != Line.State.HOLDING) {
         await(ticket, patience);
       }
@@ -95,10 +103,30 @@ public final class Admission {
   }
 
   /** Counts a sandbox that exists already, as after a restart; there may be no room for it. */
-  public Grant adopt(Resources held) {
+  public Grant adopt(String provider, Resources held) {
     lock.lock();
     try {
-      return new Grant(this, line.adopt(held));
+      return new Grant(this, line.adopt(provider, held));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Counts a promise for another provider. */
+  void move(Grant grant, String provider) {
+    lock.lock();
+    try {
+      line.move(grant.ticket(), provider);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns what is promised to the sandboxes of a provider. */
+  Resources promised(String provider) {
+    lock.lock();
+    try {
+      return line.promised(provider);
     } finally {
       lock.unlock();
     }
@@ -109,7 +137,7 @@ public final class Admission {
     try {
       Resources free = line.free();
       return new Usage(
-          line.capacity(),
+          capacity.resources(),
           line.promised(),
           new Resources(Math.min(free.memoryMb(), headroom.roomMb()), free.milliCpu()),
           line.waiting());
@@ -184,19 +212,22 @@ public final class Admission {
   }
 
   private SandboxException never(Resources asked) {
-    boolean memory = asked.memoryMb() > line.capacity().memoryMb();
+    Resources most = capacity.resources();
+    boolean memory = asked.memoryMb() > most.memoryMb();
     return refusal(
         new Shortage(
             memory ? "memory" : "cpu",
             memory ? asked.memoryMb() + "" : asked.cpu(),
-            memory ? line.capacity().memoryMb() + "" : line.capacity().cpu(),
+            memory ? most.memoryMb() + "" : most.cpu(),
             ""),
         "the sandbox asks for "
             + asked
-            + ", and this installation has "
-            + line.capacity()
+            + ", and "
+            + capacity.holder()
+            + " has "
+            + most
             + " for all",
-        "ask for less, or raise admission.memory_mb and admission.cpu");
+        "ask for less, or raise " + capacity.memoryKey() + " and " + capacity.cpuKey());
   }
 
   /** Called before the ticket leaves the line. */
@@ -218,9 +249,7 @@ public final class Admission {
         shortage,
         "there is no room: " + shortage.sentence() + waited,
         "destroy a sandbox, ask for less, try later, or raise "
-            + (shortage.resource().equals("cpu")
-                ? "admission.cpu"
-                : "admission.memory_overcommit or admission.memory_mb"));
+            + (shortage.resource().equals("cpu") ? capacity.cpuKey() : capacity.moreMemory()));
   }
 
   private SandboxException refusal(Shortage shortage, String what, String remedy) {

@@ -20,8 +20,8 @@ public record Headroom(
   /** Left for the server and the rest of the machine: a twentieth, and no more than this. */
   private static final long RESERVE_MB = 512;
 
-  /** For an installation that does not look at its machine. */
-  static final Headroom UNCHECKED =
+  /** For sandboxes that do not run on this machine. */
+  public static final Headroom UNCHECKED =
       new Headroom(1_000_000, 100, Long.MAX_VALUE >> 24, () -> MachineState.UNKNOWN);
 
   /** Returns what stands in the way of a sandbox that could never fit. */

@@ -4,7 +4,9 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -23,10 +25,12 @@ final class Line {
   static final class Ticket {
     final Resources asked;
     final Instant deadline;
+    private String provider;
     private State state = State.WAITING;
     private boolean starting;
 
-    private Ticket(Resources asked, Instant deadline) {
+    private Ticket(String provider, Resources asked, Instant deadline) {
+      this.provider = provider;
       this.asked = asked;
       this.deadline = deadline;
     }
@@ -36,27 +40,29 @@ final class Line {
     }
   }
 
-  private final Resources capacity;
+  private final Capacity capacity;
   private final Headroom headroom;
   private final Deque<Ticket> waiting = new ArrayDeque<>();
+  private final Map<String, Resources> byProvider = new HashMap<>();
   private Resources promised = Resources.NONE;
   private int starting;
 
-  Line(Resources capacity, Headroom headroom) {
+  Line(Capacity capacity, Headroom headroom) {
     this.capacity = capacity;
     this.headroom = headroom;
-  }
-
-  Resources capacity() {
-    return capacity;
   }
 
   Resources promised() {
     return promised;
   }
 
+  /** Returns what is promised to the sandboxes of one provider. */
+  Resources promised(String provider) {
+    return byProvider.getOrDefault(provider, Resources.NONE);
+  }
+
   Resources free() {
-    return capacity.minus(promised);
+    return capacity.resources().minus(promised);
   }
 
   int waiting() {
@@ -64,8 +70,8 @@ final class Line {
   }
 
   /** Joins at the end; the ticket holds what it asked for when nobody is before it and it fits. */
-  Ticket join(Resources asked, Instant deadline) {
-    Ticket ticket = new Ticket(asked, deadline);
+  Ticket join(String provider, Resources asked, Instant deadline) {
+    Ticket ticket = new Ticket(provider, asked, deadline);
     waiting.addLast(ticket);
     serve();
     return ticket;
@@ -93,8 +99,10 @@ final class Line {
                   + " MB, and "
                   + free.memoryMb()
                   + " of "
-                  + capacity.memoryMb()
-                  + " MB that may be promised (admission.memory_mb) are free"));
+                  + capacity.resources().memoryMb()
+                  + " MB that may be promised ("
+                  + capacity.memoryKey()
+                  + ") are free"));
     }
     if (asked.milliCpu() > free.milliCpu()) {
       return Optional.of(
@@ -107,15 +115,17 @@ final class Line {
                   + " cpu, and "
                   + free.cpu()
                   + " of "
-                  + capacity.cpu()
-                  + " cpu that may be promised (admission.cpu) are free"));
+                  + capacity.resources().cpu()
+                  + " cpu that may be promised ("
+                  + capacity.cpuKey()
+                  + ") are free"));
     }
     return headroom.now(asked, starting);
   }
 
   /** Counts something that exists already, whether there is room for it or not. */
-  Ticket adopt(Resources held) {
-    Ticket ticket = new Ticket(held, Instant.MAX);
+  Ticket adopt(String provider, Resources held) {
+    Ticket ticket = new Ticket(provider, held, Instant.MAX);
     hold(ticket);
     return ticket;
   }
@@ -126,7 +136,7 @@ final class Line {
       case WAITING -> waiting.remove(ticket);
       case HOLDING -> {
         started(ticket);
-        promised = promised.minus(ticket.asked);
+        give(ticket);
       }
       case GONE -> {
         return List.of();
@@ -149,8 +159,32 @@ final class Line {
     return served;
   }
 
+  /** Counts what a ticket holds for another provider. */
+  void move(Ticket ticket, String provider) {
+    if (ticket.state == State.HOLDING) {
+      give(ticket);
+      ticket.provider = provider;
+      take(ticket);
+    }
+  }
+
   private void hold(Ticket ticket) {
     ticket.state = State.HOLDING;
+    take(ticket);
+  }
+
+  private void take(Ticket ticket) {
     promised = promised.plus(ticket.asked);
+    byProvider.merge(ticket.provider, ticket.asked, Resources::plus);
+  }
+
+  private void give(Ticket ticket) {
+    promised = promised.minus(ticket.asked);
+    Resources left = promised(ticket.provider).minus(ticket.asked);
+    if (left.equals(Resources.NONE)) {
+      byProvider.remove(ticket.provider);
+    } else {
+      byProvider.put(ticket.provider, left);
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.engine.admission;
 
+import dev.isola.codec.proc.MemoryInfo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,19 +21,15 @@ public record MachineState(OptionalLong availableMb, OptionalDouble stalledPerce
   public static final MachineState UNKNOWN =
       new MachineState(OptionalLong.empty(), OptionalDouble.empty());
 
-  private static final Pattern AVAILABLE =
-      Pattern.compile("^MemAvailable:\\s+(\\d{1,15}) kB$", Pattern.MULTILINE);
   private static final Pattern STALLED =
       Pattern.compile("^full avg10=(\\d{1,3}(?:\\.\\d{1,4})?) ", Pattern.MULTILINE);
 
   /** Reads it from the files of the kernel, {@code /proc} as a rule. */
   public static MachineState read(Path proc) {
-    Matcher available = AVAILABLE.matcher(text(proc.resolve("meminfo")));
+    OptionalLong available = MemoryInfo.read(proc).available();
     Matcher stalled = STALLED.matcher(text(proc.resolve("pressure").resolve("memory")));
     return new MachineState(
-        available.find()
-            ? OptionalLong.of(Long.parseLong(available.group(1)) / 1024)
-            : OptionalLong.empty(),
+        available.isPresent() ? OptionalLong.of(available.getAsLong() >> 20) : available,
         stalled.find()
             ? OptionalDouble.of(Double.parseDouble(stalled.group(1)))
             : OptionalDouble.empty());

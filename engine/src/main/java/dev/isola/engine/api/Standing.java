@@ -1,6 +1,7 @@
 package dev.isola.engine.api;
 
 import dev.isola.spi.Health;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.ProviderInfo;
 import java.time.Instant;
 import java.util.Optional;
@@ -9,13 +10,24 @@ import java.util.Optional;
  * How a provider stands: what it last said of itself, and when.
  *
  * @param info empty while it has never said anything; then it is unhealthy
+ * @param resources of the machine that runs its sandboxes, as far as it can tell
  * @param at when this was found out
  */
-public record Standing(String name, Optional<ProviderInfo> info, Health health, Instant at) {
+public record Standing(
+    String name,
+    Optional<ProviderInfo> info,
+    Health health,
+    Optional<HostResources> resources,
+    Instant at) {
   public Standing {
     if (info.isEmpty() && health.usable()) {
       throw new IllegalArgumentException(name + " is usable and has said nothing of itself");
     }
+  }
+
+  /** A provider that does not tell what its machine has. */
+  public Standing(String name, Optional<ProviderInfo> info, Health health, Instant at) {
+    this(name, info, health, Optional.empty(), at);
   }
 
   /** A provider that cannot be used and never said anything. */

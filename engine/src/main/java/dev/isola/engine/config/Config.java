@@ -100,6 +100,13 @@ public final class Config {
         cpu == 0 ? Resources.UNLIMITED : Resources.of(cpu, 0).milliCpu());
   }
 
+  /** Returns what may be promised to the sandboxes of those providers that have it set. */
+  public Map<String, Resources> capacities() {
+    Map<String, Resources> capacities = new TreeMap<>();
+    providers.forEach((name, one) -> one.capacity().ifPresent(own -> capacities.put(name, own)));
+    return capacities;
+  }
+
   /** Returns how the state of this machine decides about a further sandbox. */
   public Headroom headroom() {
     return new Headroom(
@@ -132,6 +139,10 @@ public final class Config {
     return new Entry(key.name(), key.kind().show(get(key)), origin(key));
   }
 
+  private static <T> Entry entry(String prefix, String key, Kind<T> kind, Given<T> given) {
+    return new Entry(prefix + key, kind.show(given.value()), given.origin());
+  }
+
   private static void addTo(List<Entry> entries, ProviderSettings one) {
     String prefix = "providers." + one.name() + ".";
     entries.add(
@@ -141,6 +152,11 @@ public final class Config {
     one.regionGiven()
         .ifPresent(
             region -> entries.add(new Entry(prefix + "region", region.value(), region.origin())));
+    one.capacityCpu()
+        .ifPresent(cpu -> entries.add(entry(prefix, Layers.CAPACITY_CPU, Layers.CPU, cpu)));
+    one.capacityMemoryMb()
+        .ifPresent(
+            memory -> entries.add(entry(prefix, Layers.CAPACITY_MEMORY_MB, Layers.MEMORY, memory)));
     one.settings()
         .forEach(
             (setting, given) ->

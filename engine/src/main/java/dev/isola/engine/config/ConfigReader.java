@@ -23,11 +23,11 @@ public final class ConfigReader {
       file.read();
       pool = file.pool();
     }
-    EnvironmentLayer environment = new EnvironmentLayer(sources.environment(), layers, names);
+    EnvironmentLayer environment = new EnvironmentLayer(sources, layers, names);
     environment.read();
     new FlagLayer(sources.flags(), layers, names).read();
 
-    Map<String, ProviderSettings> providers = layers.providers();
+    Map<String, ProviderSettings> providers = layers.providers(sources.settings());
     Config config = new Config(layers.values(), providers, pool, List.of(), sources.machine());
     checkTogether(config, names, layers);
     if (!problems.isEmpty()) {

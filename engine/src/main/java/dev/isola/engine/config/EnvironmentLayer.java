@@ -1,7 +1,7 @@
 package dev.isola.engine.config;
 
 import dev.isola.document.NearMiss;
-import dev.isola.engine.api.ProviderNames;
+import dev.isola.spi.provider.ProviderSetting;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -19,7 +19,6 @@ import java.util.TreeSet;
  */
 final class EnvironmentLayer {
   private static final String PROVIDERS = "ISOLA_PROVIDERS_";
-  private static final String E2B_KEY = "E2B_API_KEY";
 
   /** They are ours, and not for here. */
   private static final Set<String> OTHERS =
@@ -32,32 +31,47 @@ final class EnvironmentLayer {
           "ISOLA_INSTANCE");
 
   private final Map<String, String> environment = new TreeMap<>();
+  private final Map<String, List<ProviderSetting>> declared;
   private final Layers layers;
   private final Names names;
 
-  EnvironmentLayer(Map<String, String> environment, Layers layers, Names names) {
-    environment.forEach(
-        (variable, text) -> {
-          if (!text.isEmpty()) {
-            this.environment.put(variable, text);
-          }
-        });
+  EnvironmentLayer(Sources sources, Layers layers, Names names) {
+    sources
+        .environment()
+        .forEach(
+            (variable, text) -> {
+              if (!text.isEmpty()) {
+                environment.put(variable, text);
+              }
+            });
+    this.declared = sources.settings();
     this.layers = layers;
     this.names = names;
   }
 
   void read() {
     Keys.ALL.forEach(this::read);
-    String e2b = environment.get(E2B_KEY);
-    if (e2b != null) {
-      layers.put(ProviderNames.E2B, "api_key", e2b, new Origin.Environment(E2B_KEY));
-    }
+    declared.forEach((provider, settings) -> settings.forEach(one -> read(provider, one)));
     environment.forEach(
         (variable, text) -> {
           if (variable.startsWith(PROVIDERS)) {
             provider(variable, text);
           }
         });
+  }
+
+  /** Reads the variable of another tool that sets a provider. */
+  private void read(String provider, ProviderSetting setting) {
+    setting
+        .variable()
+        .filter(environment::containsKey)
+        .ifPresent(
+            variable ->
+                layers.put(
+                    provider,
+                    setting.name(),
+                    environment.getOrDefault(variable, ""),
+                    new Origin.Environment(variable)));
   }
 
   private void read(Key<?> key) {

@@ -1,5 +1,6 @@
 package dev.isola.engine.config;
 
+import dev.isola.engine.admission.Resources;
 import dev.isola.spi.Secret;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.charset.StandardCharsets;
@@ -7,12 +8,13 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * What is configured for one provider. Only the provider knows which of its settings are secret, so
- * all of them are kept as secrets; those whose names sound harmless can be shown.
+ * What is configured for one provider. All settings are kept as secrets. Those can be shown that
+ * the provider does not declare as secret and whose names do not sound so.
  */
 public final class ProviderSettings {
   private static final Pattern SECRET =
@@ -22,19 +24,28 @@ public final class ProviderSettings {
   private final Given<Boolean> enabled;
   private final Optional<Given<String>> type;
   private final Optional<Given<String>> region;
+  private final Optional<Given<Double>> capacityCpu;
+  private final Optional<Given<Long>> capacityMemoryMb;
   private final Map<String, Given<Secret>> settings;
+  private final Set<String> secrets;
 
   ProviderSettings(
       String name,
       Given<Boolean> enabled,
       Optional<Given<String>> type,
       Optional<Given<String>> region,
-      Map<String, Given<Secret>> settings) {
+      Optional<Given<Double>> capacityCpu,
+      Optional<Given<Long>> capacityMemoryMb,
+      Map<String, Given<Secret>> settings,
+      Set<String> secrets) {
     this.name = name;
     this.enabled = enabled;
     this.type = type;
     this.region = region;
+    this.capacityCpu = capacityCpu;
+    this.capacityMemoryMb = capacityMemoryMb;
     this.settings = Collections.unmodifiableMap(new TreeMap<>(settings));
+    this.secrets = Set.copyOf(secrets);
   }
 
   /** A provider that nothing is configured for. */
@@ -44,7 +55,10 @@ public final class ProviderSettings {
         new Given<>(true, new Origin.Default()),
         Optional.empty(),
         Optional.empty(),
-        Map.of());
+        Optional.empty(),
+        Optional.empty(),
+        Map.of(),
+        Set.of());
   }
 
   public String name() {
@@ -63,6 +77,27 @@ public final class ProviderSettings {
   /** Returns the label by which requests ask for this instance, and others of the same region. */
   public Optional<String> region() {
     return region.map(Given::value);
+  }
+
+  /** Returns what may be promised to its sandboxes; empty where it shares the installation's. */
+  public Optional<Resources> capacity() {
+    if (capacityCpu.isEmpty() && capacityMemoryMb.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Resources(
+            capacityMemoryMb.map(Given::value).orElse(Resources.UNLIMITED),
+            capacityCpu
+                .map(given -> Resources.of(given.value(), 0).milliCpu())
+                .orElse(Resources.UNLIMITED)));
+  }
+
+  Optional<Given<Double>> capacityCpu() {
+    return capacityCpu;
+  }
+
+  Optional<Given<Long>> capacityMemoryMb() {
+    return capacityMemoryMb;
   }
 
   Optional<Given<String>> typeGiven() {
@@ -91,7 +126,11 @@ public final class ProviderSettings {
   /** Returns a setting as it may be shown. */
   Optional<String> shown(String setting) {
     return Optional.ofNullable(settings.get(setting))
-        .map(given -> SECRET.matcher(setting).matches() ? "***" : reveal(given.value()));
+        .map(given -> isSecret(setting) ? "***" : reveal(given.value()));
+  }
+
+  private boolean isSecret(String setting) {
+    return secrets.contains(setting) || SECRET.matcher(setting).matches();
   }
 
   private static String reveal(Secret secret) {

@@ -1,5 +1,6 @@
 package dev.isola.engine.config;
 
+import dev.isola.spi.provider.ProviderSetting;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
@@ -13,13 +14,15 @@ import java.util.Optional;
  * @param file must exist when it is given
  * @param flags values by key, with the flag that gave each
  * @param providers the names of those installed, besides those that Isola knows of
+ * @param settings what the installed providers declare of their settings, by their names
  */
 public record Sources(
     Machine machine,
     Optional<Path> file,
     Map<String, String> environment,
     List<FlagValue> flags,
-    Collection<String> providers) {
+    Collection<String> providers,
+    Map<String, List<ProviderSetting>> settings) {
   /**
    * A value from the command line.
    *
@@ -36,6 +39,17 @@ public record Sources(
     environment = Map.copyOf(environment);
     flags = List.copyOf(flags);
     providers = List.copyOf(providers);
+    settings = Map.copyOf(settings);
+  }
+
+  /** Providers that declare nothing of their settings. */
+  public Sources(
+      Machine machine,
+      Optional<Path> file,
+      Map<String, String> environment,
+      List<FlagValue> flags,
+      Collection<String> providers) {
+    this(machine, file, environment, flags, providers, Map.of());
   }
 
   /** The environment of a process is full of secrets. */

@@ -3,6 +3,7 @@ package dev.isola.engine.health;
 import dev.isola.engine.api.Standing;
 import dev.isola.spi.Health;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import java.time.Duration;
@@ -99,11 +100,21 @@ final class Watch {
       if (!info.name().equals(name)) {
         return ill("it calls itself " + info.name(), "this is a bug of the provider");
       }
-      return new Standing(name, Optional.of(info), provider.health(), clock.instant());
+      Health health = provider.health();
+      return new Standing(name, Optional.of(info), health, resources(health), clock.instant());
     } catch (SandboxException e) {
       return ill(e.fault().what(), e.fault().remedy());
     } catch (RuntimeException | Error e) {
       return ill("its health check failed: " + e, "this is a bug of the provider");
+    }
+  }
+
+  /** A provider that fails to tell what its machine has is no less healthy. */
+  private Optional<HostResources> resources(Health health) {
+    try {
+      return health.usable() ? provider.resources() : Optional.empty();
+    } catch (SandboxException e) {
+      return Optional.empty();
     }
   }
 

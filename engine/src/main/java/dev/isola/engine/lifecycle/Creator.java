@@ -2,7 +2,7 @@ package dev.isola.engine.lifecycle;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.Lifecycle;
-import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Delivery;
@@ -11,6 +11,7 @@ import dev.isola.engine.ledger.Views;
 import dev.isola.engine.placing.PlacementResult;
 import dev.isola.engine.registry.Registry;
 import dev.isola.engine.selection.Selection;
+import dev.isola.engine.startup.StartupSequence;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -26,20 +27,21 @@ import dev.isola.store.SandboxEntry;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes sandboxes. The order never changes: the intent is written, then the sandbox is made, then
- * it is written that it runs, and only then is it handed out. Whoever dies in between leaves
- * something that is written down, and so can be found and removed.
+ * Makes sandboxes. The order never changes: the intent is written, then the sandbox is made and its
+ * startup runs, then it is written that it runs, and only then is it handed out. A server that dies
+ * in between leaves something that is written down, and so can be found and removed.
  */
 public final class Creator {
   private static final Set<SandboxState> SETTLED =
       EnumSet.complementOf(EnumSet.of(SandboxState.CREATING));
 
   private final Choosing choosing;
-  private final Admission admission;
+  private final AdmissionControl admission;
   private final Registry registry;
   private final Book book;
   private final Ender ender;
@@ -50,7 +52,7 @@ public final class Creator {
 
   public Creator(
       Choosing choosing,
-      Admission admission,
+      AdmissionControl admission,
       Registry registry,
       Book book,
       Ender ender,
@@ -77,7 +79,7 @@ public final class Creator {
   public Delivery create(Order order, Warm warm) {
     Selection selection = choosing.select(order.request());
     Failpoint.CREATE_SELECTED.reach();
-    if (!order.fixedId()) {
+    if (!order.fixedId() && order.startup().isEmpty()) {
       Optional<Book.Opened> claimed = warm.claim(order, selection);
       if (claimed.isPresent()) {
         return handOut(order, claimed.get());
@@ -131,19 +133,22 @@ public final class Creator {
     }
     Resources asked = Resources.of(spec(order).limits());
     // Who asked for a sandbox comes before who might.
-    Grant grant = pooled ? admission.admitAtOnce(asked) : admission.admit(asked);
+    List<String> names = selection.candidates().stream().map(ProviderInfo::name).toList();
+    Grant grant =
+        pooled ? admission.admitAtOnce(names, asked) : admission.admit(names, asked);
     Failpoint.CREATE_ADMITTED.reach();
     boolean kept = false;
     living.begin(spec(order).id());
     try {
       Book.Opened opened = book.open(intent(order, best.get(), pooled), order.boundKey());
       if (opened instanceof Book.Opened.Before(SandboxId id, boolean same)) {
+        grant.close(); // nothing is promised to a client that only waits
         return again(order, id, same);
       }
       SandboxEntry entry = ((Book.Opened.New) opened).entry();
       Failpoint.CREATE_WRITTEN.reach();
       Delivery delivery =
-          make(new Making(entry, book, registry, order, choosing.images()), selection);
+          make(new Making(entry, book, registry, order, choosing.images()), selection, grant);
       living.keep(delivery.entry().id(), grant);
       kept = true;
       Failpoint.CREATE_DELIVERED.reach();
@@ -156,19 +161,22 @@ public final class Creator {
     }
   }
 
-  private Delivery make(Making making, Selection selection) {
+  private Delivery make(Making making, Selection selection, Grant grant) {
     try {
       secrets.put(making.spec().id(), making.spec().secretEnv());
-      PlacementResult placement = choosing.place(selection, making::at);
+      PlacementResult placement = choosing.place(selection, name -> at(name, making, grant));
+      grant.started();
       Failpoint.CREATE_MADE.reach();
+      start(placement.sandbox(), making);
+      Instant now = clock.instant(); // from which on it may be idle
       SandboxEntry.Builder running =
-          making.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(clock.instant());
+          making.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(now).lastActivity(now);
       placement
           .attempts()
           .forEach(one -> running.attempt(new Attempt(one.provider(), one.reason(), one.at())));
       Optional<SandboxEntry> stored = book.write(making.entry(), running.build());
       if (stored.isEmpty()) {
-        throw endedMeanwhile(making.entry().id());
+        throw Making.destroyedMeanwhile(making.entry().id());
       }
       Failpoint.CREATE_RUNNING.reach();
       living.keep(placement.sandbox());
@@ -176,6 +184,29 @@ public final class Creator {
     } catch (SandboxException e) {
       clean(making.entry().id(), e);
       throw e;
+    }
+  }
+
+  private Sandbox at(String provider, Making making, Grant grant) {
+    admission.move(grant, provider);
+    return making.at(provider);
+  }
+
+  /** Runs the startup. It is the client's: when it fails, no other provider is tried. */
+  private void start(Sandbox sandbox, Making making) {
+    if (making.startup().isEmpty()) {
+      return;
+    }
+    try {
+      new StartupSequence(sandbox, making.spec().volumes(), making.startup()).run();
+    } catch (SandboxException e) {
+      SandboxId id = making.entry().id();
+      if (e.code() == ErrorCode.CANCELLED || book.need(id).state() == SandboxState.CREATING) {
+        throw e;
+      }
+      SandboxException destroyed = Making.destroyedMeanwhile(id);
+      destroyed.addSuppressed(e);
+      throw destroyed;
     }
   }
 
@@ -191,7 +222,10 @@ public final class Creator {
     }
     try {
       Failpoint.CREATE_REPEATED.reach();
-      SandboxEntry entry = events.waitForState(id, SETTLED, spec(order).startupTimeout());
+      SandboxEntry entry = events.waitForState(id, SETTLED, order.createTimeout());
+      if (entry.state() == SandboxState.ERROR) {
+        throw failedMeanwhile(entry);
+      }
       return new Delivery(Views.of(entry), living.of(entry), true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -227,7 +261,9 @@ public final class Creator {
     return intent.build();
   }
 
+  /** Removes what is left of a sandbox, also when the client waits no longer. */
   private void clean(SandboxId id, SandboxException because) {
+    boolean interrupted = Thread.interrupted();
     try {
       String why = because.fault().what();
       Failpoint.CREATE_FAILED.reach();
@@ -241,15 +277,19 @@ public final class Creator {
       ender.end(id, Destroy.FORCE, why);
     } catch (SandboxException left) {
       because.addSuppressed(left); // It is written down, and tried again later.
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
-  private static SandboxException endedMeanwhile(SandboxId id) {
+  private static SandboxException failedMeanwhile(SandboxEntry entry) {
     return Fault.of(
             ErrorCode.SANDBOX_DESTROYED,
-            "sandbox " + id + " was destroyed while it was made",
+            "sandbox " + entry.id() + " failed" + entry.cause().map(why -> ": " + why).orElse(""),
             "create a new sandbox")
-        .sandbox(id)
+        .sandbox(entry.id())
         .exception();
   }
 

@@ -1,6 +1,6 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.registry.Registry;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** The sandboxes this process has in its hands: their channels, and what was promised to them. */
 public final class Living {
   private final Registry registry;
-  private final Admission admission;
+  private final AdmissionControl admission;
   private final Map<SandboxId, Sandbox> sandboxes = new ConcurrentHashMap<>();
   private final Map<SandboxId, String> providers = new ConcurrentHashMap<>();
   private final Map<SandboxId, Grant> grants = new ConcurrentHashMap<>();
@@ -30,7 +30,7 @@ public final class Living {
   private final AtomicLong woken = new AtomicLong();
   private final Set<SandboxId> making = ConcurrentHashMap.newKeySet();
 
-  public Living(Registry registry, Admission admission) {
+  public Living(Registry registry, AdmissionControl admission) {
     this.registry = registry;
     this.admission = admission;
   }
@@ -141,7 +141,11 @@ public final class Living {
     sandboxes.put(id, found);
     // It holds what it was promised by whoever made it.
     grants.computeIfAbsent(
-        id, any -> admission.adopt(Resources.of(SpecText.read(entry.spec(), id).spec().limits())));
+        id,
+        any ->
+            admission.adopt(
+                entry.provider(),
+                Resources.of(SpecText.read(entry.spec(), id).spec().limits())));
     return found;
   }
 

@@ -2,7 +2,9 @@ package dev.isola.engine.lifecycle;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.registry.Registry;
+import dev.isola.engine.startup.Startup;
 import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -25,6 +27,7 @@ final class Making {
   private final Optional<ForkOrigin> origin;
   private final Images images;
   private final boolean defaultTtl;
+  private final Startup startup;
   private SandboxEntry entry;
 
   Making(SandboxEntry entry, Book book, Registry registry, Order order, Images images) {
@@ -36,6 +39,7 @@ final class Making {
     this.origin = order.origin();
     this.images = images;
     this.defaultTtl = order.defaultTtl();
+    this.startup = order.startup();
   }
 
   SandboxSpec spec() {
@@ -46,13 +50,17 @@ final class Making {
     return entry;
   }
 
+  Startup startup() {
+    return startup;
+  }
+
   Sandbox at(String name) {
     Provider provider = registry.get(name);
     if (!entry.provider().equals(name)) {
       ProviderInfo info = provider.info();
       entry =
           book.write(entry, entry.toBuilder().provider(name, info.isolation()).build())
-              .orElseThrow(this::destroyedMeanwhile);
+              .orElseThrow(() -> destroyedMeanwhile(spec.id()));
       Failpoint.CREATE_MOVED_ON.reach();
     }
     Failpoint.CREATE_MAKING.reach();
@@ -86,17 +94,17 @@ final class Making {
       Duration ttl = Duration.ofSeconds(Long.parseLong(most));
       entry =
           book.write(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
-              .orElseThrow(this::destroyedMeanwhile);
+              .orElseThrow(() -> destroyedMeanwhile(spec.id()));
       return provider.create(given.toBuilder().deadline(ttl).build());
     }
   }
 
-  private SandboxException destroyedMeanwhile() {
+  static SandboxException destroyedMeanwhile(SandboxId id) {
     return Fault.of(
             ErrorCode.SANDBOX_DESTROYED,
-            "sandbox " + spec.id() + " was destroyed while it was made",
+            "sandbox " + id + " was destroyed while it was made",
             "create a new sandbox")
-        .sandbox(spec.id())
+        .sandbox(id)
         .exception();
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.startup.Startup;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param origin the files it begins with; those of its spec otherwise
  * @param hostAccess whether the client may ask for the network or folders of the host
  * @param defaultTtl whether the ttl is the server's default: a backend that allows less gets less
+ * @param startup what runs in the sandbox before it is handed out
  */
 public record Order(
     CreateRequest request,
@@ -23,13 +25,15 @@ public record Order(
     boolean fixedId,
     Optional<ForkOrigin> origin,
     boolean hostAccess,
-    boolean defaultTtl) {
+    boolean defaultTtl,
+    Startup startup) {
   public Order {
     labels = Map.copyOf(labels);
   }
 
   public static Order of(CreateRequest request) {
-    return new Order(request, "", request.tags(), false, Optional.empty(), false, false);
+    return new Order(
+        request, "", request.tags(), false, Optional.empty(), false, false, Startup.NONE);
   }
 
   public Order withKey(String text) {
@@ -41,39 +45,54 @@ public record Order(
   }
 
   public Order with(CreateRequest other) {
-    return new Order(other, tenant, labels, fixedId, origin, hostAccess, defaultTtl);
+    return new Order(other, tenant, labels, fixedId, origin, hostAccess, defaultTtl, startup);
   }
 
   public Order withTenant(String name) {
-    return new Order(request, name, labels, fixedId, origin, hostAccess, defaultTtl);
+    return new Order(request, name, labels, fixedId, origin, hostAccess, defaultTtl, startup);
   }
 
   public Order withLabels(Map<String, String> all) {
-    return new Order(request, tenant, all, fixedId, origin, hostAccess, defaultTtl);
+    return new Order(request, tenant, all, fixedId, origin, hostAccess, defaultTtl, startup);
   }
 
   public Order withFixedId() {
-    return new Order(request, tenant, labels, true, origin, hostAccess, defaultTtl);
+    return new Order(request, tenant, labels, true, origin, hostAccess, defaultTtl, startup);
   }
 
   /** No other sandbox has those files, so none of the warm pool does. */
   public Order withOrigin(ForkOrigin files) {
-    return new Order(request, tenant, labels, true, Optional.of(files), hostAccess, defaultTtl);
+    return new Order(
+        request, tenant, labels, true, Optional.of(files), hostAccess, defaultTtl, startup);
   }
 
   /** Says that the client has the scope to ask for the network or folders of the host. */
   public Order withHostAccess() {
-    return new Order(request, tenant, labels, fixedId, origin, true, defaultTtl);
+    return new Order(request, tenant, labels, fixedId, origin, true, defaultTtl, startup);
   }
 
   /** Says that the client named no ttl, and that of the request is the server's default. */
   public Order withDefaultTtl() {
-    return new Order(request, tenant, labels, fixedId, origin, hostAccess, true);
+    return new Order(request, tenant, labels, fixedId, origin, hostAccess, true, startup);
+  }
+
+  /**
+   * Has commands run before the sandbox is handed out. Such a sandbox is not taken from the warm
+   * pool, unless there is nothing to run.
+   */
+  public Order withStartup(Startup commands) {
+    return new Order(request, tenant, labels, fixedId, origin, hostAccess, defaultTtl, commands);
   }
 
   /** Returns when it expires if it begins now. */
   Optional<Instant> expiresAt(Instant now) {
     return request.lifecycle().ttl().map(now::plus);
+  }
+
+  /** Returns how long a create of it may take. */
+  Duration createTimeout() {
+    Duration made = request.spec().startupTimeout();
+    return startup.isEmpty() ? made : made.plus(startup.timeout());
   }
 
   /** Returns the key with what tells this order from others; the id may be a fresh one. */

@@ -90,6 +90,14 @@ public final class SandboxOperations {
 
   private Pausing pausing(SandboxId id) {
     SandboxEntry entry = book.need(id);
+    if (entry.state() == SandboxState.CREATING) {
+      throw Fault.of(
+              ErrorCode.ILLEGAL_STATE,
+              "sandbox " + id + " is still being created",
+              "wait until it is running")
+          .sandbox(id)
+          .exception();
+    }
     return living
         .of(entry)
         .as(Pausing.class)

@@ -1,6 +1,6 @@
 package dev.isola.engine.lifecycle;
 
-import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Grant;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Log;
@@ -36,7 +36,7 @@ public final class SnapshotSuspension {
   private final Book book;
   private final Living living;
   private final Registry registry;
-  private final Admission admission;
+  private final AdmissionControl admission;
   private final SuspensionStorage storage;
   private final InstantSource clock;
   private final Log log;
@@ -47,7 +47,7 @@ public final class SnapshotSuspension {
       Book book,
       Living living,
       Registry registry,
-      Admission admission,
+      AdmissionControl admission,
       SuspensionStorage storage,
       InstantSource clock,
       Log log) {
@@ -169,7 +169,10 @@ public final class SnapshotSuspension {
 
   private SandboxEntry restore(SandboxEntry entry, String snapshot) {
     SandboxId id = entry.id();
-    Grant grant = admission.admit(Resources.of(SpecText.read(entry.spec(), id).spec().limits()));
+    Grant grant =
+        admission.admit(
+            List.of(entry.provider()),
+            Resources.of(SpecText.read(entry.spec(), id).spec().limits()));
     boolean made = false;
     living.begin(id);
     try {

@@ -88,9 +88,13 @@ public final class SpecText {
     return sha256(Json.canonical(document));
   }
 
-  /** Returns the hash of all that a caller asked for, but for the id. */
+  /**
+   * Returns the hash of all that a caller asked for, but for the id. What a template has may change
+   * until a request is repeated; the request is the same.
+   */
   static String requestHash(CreateRequest request) {
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request.asSent()));
+    request.template().ifPresent(template -> document.put("template", template.name()));
     document.remove("id");
     document.put("wish", request.placement().provider().toString());
     request.placement().region().ifPresent(region -> document.put("region", region));

@@ -57,6 +57,16 @@ final class Gauges {
           "1 where the provider could make a sandbox now, 0 where not",
           tags,
           now -> healthy(now, provider));
+      gauge(
+          "isola.provider.memory.promised.bytes",
+          "Memory promised to the provider's sandboxes",
+          tags,
+          now -> promised(now, provider).memoryMb() * BYTES_PER_MB);
+      gauge(
+          "isola.provider.cpu.promised",
+          "Processors promised to the provider's sandboxes",
+          tags,
+          now -> promised(now, provider).milliCpu() / 1000.0);
     }
     gauge(
         "isola.sandboxes.quarantined",
@@ -136,6 +146,10 @@ final class Gauges {
     return now.standings().stream().anyMatch(one -> one.name().equals(provider) && one.usable())
         ? 1
         : 0;
+  }
+
+  private static Resources promised(Levels now, String provider) {
+    return now.promised().getOrDefault(provider, Resources.NONE);
   }
 
   private static Used used(Levels now, String provider) {

@@ -1,6 +1,7 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.admission.Admission;
+import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Standing;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.usage.Used;
@@ -12,6 +13,8 @@ import java.util.Map;
  * How things stand at one moment.
  *
  * @param sandboxes how many there are
+ * @param admission of the providers without a capacity of their own
+ * @param promised to the sandboxes of each provider
  * @param poolSize how many are to be ready
  * @param used by the sandboxes of each provider, when they were last looked at
  * @param quarantined the sandboxes whose records cannot be read
@@ -19,6 +22,7 @@ import java.util.Map;
 public record Levels(
     List<StateCount> sandboxes,
     Admission.Usage admission,
+    Map<String, Resources> promised,
     int poolSize,
     WarmPool.Tally pool,
     List<Standing> standings,
@@ -26,6 +30,7 @@ public record Levels(
     int quarantined) {
   public Levels {
     sandboxes = List.copyOf(sandboxes);
+    promised = Map.copyOf(promised);
     standings = List.copyOf(standings);
     used = Map.copyOf(used);
   }

@@ -5,6 +5,7 @@ import dev.isola.spi.Bytes;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
@@ -24,8 +25,8 @@ record MeasuredFiles(FileSystem inner, String provider, Recorder recorder, Suppl
     implements FileSystem {
 
   @Override
-  public FileSystem madeFor(String owner) {
-    return new MeasuredFiles(inner.madeFor(owner), provider, recorder, uses);
+  public FileSystem as(FileUser user) {
+    return new MeasuredFiles(inner.as(user), provider, recorder, uses);
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
@@ -46,6 +47,11 @@ final class GuardedProvider implements Provider {
   @Override
   public Health health() {
     return guard.call("health", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::health);
+  }
+
+  @Override
+  public Optional<HostResources> resources() {
+    return guard.call("resources", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::resources);
   }
 
   /** After a create that does not end nothing is known, so that no other provider is tried. */

@@ -11,6 +11,7 @@ import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.Secrets;
 import dev.isola.engine.lifecycle.SpecText;
+import dev.isola.engine.startup.Startup;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
@@ -39,6 +40,7 @@ import java.util.function.Supplier;
  *
  * @param use returns a sandbox and counts as its use
  * @param create makes what is ordered
+ * @param startup what runs in each of them before it is ready
  */
 public record Forks(
     Book book,
@@ -46,6 +48,7 @@ public record Forks(
     Secrets secrets,
     Function<SandboxId, Sandbox> use,
     Function<Order, Delivery> create,
+    Startup startup,
     Log log) {
   public static final int MOST = 100;
 
@@ -164,13 +167,15 @@ public record Forks(
     }
   }
 
+  /** The files of the first are shared only where no startup has changed them. */
   private List<Forked> others(
       SandboxEntry source,
       Map<String, Secret> secretEnv,
       Forked first,
       Supplier<Forked> filled,
       int count) {
-    if (first instanceof Forked.Made(SandboxView entry, Forked.By ignored)) {
+    if (!startup.hasCommands()
+        && first instanceof Forked.Made(SandboxView entry, Forked.By ignored)) {
       try (Shared shared = shared(use.apply(entry.id()), entry.spec())) {
         if (shared.origin().isPresent()) {
           return mounted(source, secretEnv, shared.origin().get(), count);
@@ -213,7 +218,9 @@ public record Forks(
 
   private Forked one(SandboxEntry source, Order order, Forked.By by) {
     try {
-      Delivery made = create.apply(source.idleTimeout().map(order::withIdleTimeout).orElse(order));
+      Order started = order.withStartup(startup);
+      Delivery made =
+          create.apply(source.idleTimeout().map(started::withIdleTimeout).orElse(started));
       return new Forked.Made(made.entry(), by);
     } catch (SandboxException e) {
       return new Forked.Failed(e);

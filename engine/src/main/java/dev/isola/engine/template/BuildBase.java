@@ -1,5 +1,6 @@
 package dev.isola.engine.template;
 
+import dev.isola.document.recipe.Recipe;
 import java.util.Optional;
 
 /**

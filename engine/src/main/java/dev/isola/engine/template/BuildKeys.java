@@ -2,6 +2,8 @@ package dev.isola.engine.template;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package dev.isola.engine.template;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.BuildLine.Level;
 import dev.isola.engine.api.ProviderNames;

@@ -1,5 +1,7 @@
 package dev.isola.engine.template;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -28,7 +30,7 @@ final class BuildSteps {
   private static final String ROOT = "root";
 
   /** Runs the last argument with bash where the image has it, with sh where not. */
-  private static final String SHELL =
+  static final String SHELL =
       "if [ -x /bin/bash ]; then exec /bin/bash -l -c \"$1\"; else exec /bin/sh -l -c \"$1\"; fi";
 
   private static final String COPY =

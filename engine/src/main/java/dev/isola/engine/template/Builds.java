@@ -1,5 +1,6 @@
 package dev.isola.engine.template;
 
+import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.BuildLine.Level;
 import dev.isola.engine.api.Log;
 import dev.isola.spi.error.ErrorCode;

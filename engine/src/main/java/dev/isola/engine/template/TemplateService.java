@@ -1,5 +1,7 @@
 package dev.isola.engine.template;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import dev.isola.engine.api.BuildLine;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.Log;
@@ -205,16 +207,7 @@ public final class TemplateService implements AutoCloseable {
    * @throws dev.isola.spi.error.NotFound when the base, or an archive of a COPY, is not there
    */
   public BuildView begin(String template, String build, Recipe recipe, BuildSettings settings) {
-    refuseWithoutImages();
-    RecipeCheck.check(recipe);
-    if (recipe.base() instanceof Recipe.Base.OfTemplate(String name)) {
-      built(name);
-    }
-    for (Step step : recipe.steps()) {
-      if (step instanceof Step.Copy copy && !uploads.contains(copy.archive())) {
-        throw Uploads.missing(copy.archive()).exception();
-      }
-    }
+    check(recipe);
     return locked(
         () -> {
           TemplateEntry entry = need(template);
@@ -238,10 +231,23 @@ public final class TemplateService implements AutoCloseable {
         });
   }
 
-  /** Declares a template and begins a build of it. */
-  public BuildView build(String name, Recipe recipe, BuildSettings settings) {
+  /** Refuses a recipe that cannot be built, before anything is written. */
+  private void check(Recipe recipe) {
     refuseWithoutImages();
     RecipeCheck.check(recipe);
+    if (recipe.base() instanceof Recipe.Base.OfTemplate(String name)) {
+      built(name);
+    }
+    for (Step step : recipe.steps()) {
+      if (step instanceof Step.Copy copy && !uploads.contains(copy.archive())) {
+        throw Uploads.missing(copy.archive()).exception();
+      }
+    }
+  }
+
+  /** Declares a template and begins a build of it. */
+  public BuildView build(String name, Recipe recipe, BuildSettings settings) {
+    check(recipe);
     TemplateView declared = declare(name, List.of(), recipe.cpus(), recipe.memoryMb());
     return begin(declared.id(), declared.build(), recipe, settings);
   }

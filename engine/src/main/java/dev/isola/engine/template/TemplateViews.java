@@ -1,5 +1,6 @@
 package dev.isola.engine.template;
 
+import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.store.BuildEntry;

@@ -13,6 +13,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
@@ -76,7 +77,7 @@ final class VolumeHelpers {
     Key key = new Key(entry.id(), profile);
     Sandbox sandbox = running(key).orElseGet(() -> create(entry, key));
     helpers.computeIfPresent(key, (any, helper) -> helper.usedNow());
-    return new VolumeFiles(sandbox.files().madeFor(profile.user().orElse(ROOT)));
+    return new VolumeFiles(sandbox.files().as(FileUser.rootFor(profile.user().orElse(ROOT))));
   }
 
   private Optional<Sandbox> running(Key key) {
@@ -116,7 +117,7 @@ final class VolumeHelpers {
     SandboxId id = sandboxes.create(order).id();
     helpers.put(key, new HelperSandbox(id, System.nanoTime(), System.nanoTime()));
     Sandbox sandbox = sandboxes.sandbox(id);
-    key.profile().user().ifPresent(user -> give(sandbox.files().madeFor(user), user));
+    key.profile().user().ifPresent(user -> give(sandbox.files().as(FileUser.rootFor(user)), user));
     return sandbox;
   }
 

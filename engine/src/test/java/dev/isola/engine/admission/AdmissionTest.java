@@ -25,7 +25,7 @@ class AdmissionTest {
   @Test
   void refusesAtOnceWhatCouldNeverFit() {
     Admission admission = new Admission(Resources.of(2, 2048), LONG, new FakeClock());
-    assertThatThrownBy(() -> admission.admit(Resources.of(1, 4096)))
+    assertThatThrownBy(() -> admission.admit("p", Resources.of(1, 4096)))
         .isInstanceOfSatisfying(
             LimitExceeded.class,
             e ->
@@ -36,7 +36,7 @@ class AdmissionTest {
         .hasMessage(
             "the sandbox asks for 4096 MB and 1 cpu, and this installation has 2048 MB and 2 cpu"
                 + " for all; ask for less, or raise admission.memory_mb and admission.cpu");
-    assertThatThrownBy(() -> admission.admit(Resources.of(2.5, 1)))
+    assertThatThrownBy(() -> admission.admit("p", Resources.of(2.5, 1)))
         .hasMessageContaining("1 MB and 2.5 cpu");
     assertThat(admission.usage().waiting()).isZero();
   }
@@ -45,8 +45,8 @@ class AdmissionTest {
   void saysWhatIsFreeWhenNobodyMadeRoomInTime() {
     Admission admission =
         new Admission(Resources.of(2, 2048), Duration.ofMillis(50), InstantSource.system());
-    try (Grant _ = admission.admit(Resources.of(1.5, 1024))) {
-      assertThatThrownBy(() -> admission.admit(Resources.of(1, 512)))
+    try (Grant _ = admission.admit("p", Resources.of(1.5, 1024))) {
+      assertThatThrownBy(() -> admission.admit("p", Resources.of(1, 512)))
           .isInstanceOf(LimitExceeded.class)
           .hasMessageContainingAll(
               "asks for 1 cpu, and 0.5 of 2 cpu that may be promised (admission.cpu) are free",
@@ -60,33 +60,33 @@ class AdmissionTest {
   @Test
   void doesNotWaitWhereNobodyShall() {
     Admission admission = new Admission(Resources.of(1, 10), Duration.ZERO, new FakeClock());
-    Grant _ = admission.admit(Resources.of(1, 10));
-    assertThatThrownBy(() -> admission.admit(Resources.of(1, 10)))
+    Grant _ = admission.admit("p", Resources.of(1, 10));
+    assertThatThrownBy(() -> admission.admit("p", Resources.of(1, 10)))
         .isInstanceOf(LimitExceeded.class);
   }
 
   @Test
   void whoMayNotWaitDoesNotPassThoseWhoDo() {
     Admission admission = new Admission(Resources.of(2, 20), LONG, InstantSource.system());
-    Grant first = admission.admit(Resources.of(1, 10));
-    Thread waiting = Thread.startVirtualThread(() -> admission.admit(Resources.of(2, 20)).close());
+    Grant first = admission.admit("p", Resources.of(1, 10));
+    Thread waiting = Thread.startVirtualThread(() -> admission.admit("p", Resources.of(2, 20)).close());
     await().until(() -> admission.usage().waiting() == 1);
-    assertThatThrownBy(() -> admission.admitAtOnce(Resources.of(1, 10)))
+    assertThatThrownBy(() -> admission.admitAtOnce("p", Resources.of(1, 10)))
         .as("it would fit, but somebody waits")
         .isInstanceOf(LimitExceeded.class);
     assertThat(admission.usage().waiting()).isEqualTo(1);
     first.close();
     await().until(() -> !waiting.isAlive());
-    admission.admitAtOnce(Resources.of(2, 20)).close();
+    admission.admitAtOnce("p", Resources.of(2, 20)).close();
   }
 
   @Test
   void letsTheNextInWhenOneLeaves() throws Exception {
     Admission admission = new Admission(Resources.of(1, 1024), LONG, InstantSource.system());
-    Grant first = admission.admit(Resources.of(1, 1024));
+    Grant first = admission.admit("p", Resources.of(1, 1024));
     AtomicReference<Grant> second = new AtomicReference<>();
     Thread waiting =
-        Thread.startVirtualThread(() -> second.set(admission.admit(Resources.of(1, 1024))));
+        Thread.startVirtualThread(() -> second.set(admission.admit("p", Resources.of(1, 1024))));
     await().until(() -> admission.usage().waiting() == 1);
     first.close();
     assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
@@ -98,13 +98,13 @@ class AdmissionTest {
   @Test
   void whoIsInterruptedLeavesTheLine() throws Exception {
     Admission admission = new Admission(Resources.of(1, 1024), LONG, InstantSource.system());
-    Grant _ = admission.admit(Resources.of(1, 1024));
+    Grant _ = admission.admit("p", Resources.of(1, 1024));
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     Thread waiting =
         Thread.startVirtualThread(
             () -> {
               try {
-                admission.admit(Resources.of(1, 1));
+                admission.admit("p", Resources.of(1, 1));
               } catch (DeadlineExceeded e) {
                 thrown.set(e);
               }
@@ -132,7 +132,7 @@ class AdmissionTest {
           for (int i = 0; i < 20; i++) {
             Resources asked =
                 Resources.of(0.1 + random.nextInt(40) / 10.0, 1 + random.nextInt(4096));
-            Grant grant = admission.admit(asked);
+            Grant grant = admission.admit("p", asked);
             try {
               if (memory.addAndGet(asked.memoryMb()) > room.memoryMb()
                   || cpu.addAndGet(asked.milliCpu()) > room.milliCpu()) {
@@ -168,7 +168,7 @@ class AdmissionTest {
             if (ThreadLocalRandom.current().nextInt(10) == 0) {
               Thread.currentThread().interrupt();
             }
-            try (Grant _ = admission.admit(Resources.of(1, 1024))) {
+            try (Grant _ = admission.admit("p", Resources.of(1, 1024))) {
               served.incrementAndGet();
               Thread.yield();
             } catch (LimitExceeded | DeadlineExceeded e) {

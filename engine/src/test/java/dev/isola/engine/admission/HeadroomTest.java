@@ -33,7 +33,10 @@ class HeadroomTest {
 
   private Admission admission(Duration patience) {
     return new Admission(
-        ANY, new Headroom(4, 10, MEMORY_MB, machine::get), patience, InstantSource.system());
+        Capacity.ofInstallation(ANY),
+        new Headroom(4, 10, MEMORY_MB, machine::get),
+        patience,
+        InstantSource.system());
   }
 
   @Test
@@ -41,7 +44,7 @@ class HeadroomTest {
     Admission admission = admission(Duration.ZERO);
     List<Grant> grants = new ArrayList<>();
     for (int i = 0; i < 1000; i++) {
-      Grant grant = admission.admit(DEFAULT);
+      Grant grant = admission.admit("p", DEFAULT);
       grant.started();
       grants.add(grant);
       machine.set(available(20_000 - 10L * grants.size())); // an idle one takes little
@@ -54,7 +57,7 @@ class HeadroomTest {
   @Test
   void refusesWithTheFigureThatIsShort() {
     machine.set(available(700));
-    assertThatThrownBy(() -> admission(Duration.ZERO).admit(DEFAULT))
+    assertThatThrownBy(() -> admission(Duration.ZERO).admit("p", DEFAULT))
         .isInstanceOfSatisfying(
             LimitExceeded.class,
             e ->
@@ -70,7 +73,7 @@ class HeadroomTest {
 
   @Test
   void refusesAtOnceWhatTheMachineNeverHas() {
-    assertThatThrownBy(() -> admission(Duration.ofHours(1)).admit(Resources.of(1, 200_000)))
+    assertThatThrownBy(() -> admission(Duration.ofHours(1)).admit("p", Resources.of(1, 200_000)))
         .isInstanceOf(LimitExceeded.class)
         .hasMessageContainingAll("50000 MB", "24000 MB", "at best");
   }
@@ -78,7 +81,7 @@ class HeadroomTest {
   @Test
   void memoryPressureLetsNobodyIn() {
     machine.set(new MachineState(OptionalLong.of(20_000), OptionalDouble.of(34.5)));
-    assertThatThrownBy(() -> admission(Duration.ZERO).admit(DEFAULT))
+    assertThatThrownBy(() -> admission(Duration.ZERO).admit("p", DEFAULT))
         .isInstanceOfSatisfying(
             LimitExceeded.class,
             e -> assertThat(e.context()).containsEntry("resource", "memoryPressure"))
@@ -88,7 +91,7 @@ class HeadroomTest {
   @Test
   void aTimeoutSaysWhatTheRequestWaitedFor() {
     machine.set(available(600));
-    assertThatThrownBy(() -> admission(Duration.ofMillis(1500)).admit(DEFAULT))
+    assertThatThrownBy(() -> admission(Duration.ofMillis(1500)).admit("p", DEFAULT))
         .isInstanceOf(LimitExceeded.class)
         .hasMessageContainingAll("88 MB available", "the request waited 1 s for that");
   }
@@ -97,7 +100,7 @@ class HeadroomTest {
   void aWaitingRequestIsAdmittedWhenMemoryBecomesAvailable() throws InterruptedException {
     machine.set(available(0));
     Admission admission = admission(Duration.ofMinutes(5));
-    Thread waiting = Thread.startVirtualThread(() -> admission.admit(DEFAULT).close());
+    Thread waiting = Thread.startVirtualThread(() -> admission.admit("p", DEFAULT).close());
     await().until(() -> admission.usage().waiting() == 1);
     machine.set(available(10_000));
     assertThat(waiting.join(Duration.ofSeconds(30))).isTrue();
@@ -107,14 +110,14 @@ class HeadroomTest {
   void thoseThatStartAreCountedUntilTheyAreSeenOnTheMachine() {
     machine.set(available(512 + 256 + 16));
     Admission admission = admission(Duration.ZERO);
-    Grant first = admission.admit(DEFAULT);
-    Grant second = admission.admit(DEFAULT);
-    assertThatThrownBy(() -> admission.admit(DEFAULT)).isInstanceOf(LimitExceeded.class);
+    Grant first = admission.admit("p", DEFAULT);
+    Grant second = admission.admit("p", DEFAULT);
+    assertThatThrownBy(() -> admission.admit("p", DEFAULT)).isInstanceOf(LimitExceeded.class);
     first.started();
     first.started();
-    admission.admit(DEFAULT).close();
+    admission.admit("p", DEFAULT).close();
     second.close();
-    admission.admit(DEFAULT).close();
+    admission.admit("p", DEFAULT).close();
   }
 
   @Test
@@ -138,6 +141,6 @@ class HeadroomTest {
   @Test
   void whatTheKernelDoesNotSayDoesNotCount() {
     machine.set(MachineState.UNKNOWN);
-    admission(Duration.ZERO).admit(DEFAULT).close();
+    admission(Duration.ZERO).admit("p", DEFAULT).close();
   }
 }

@@ -11,10 +11,10 @@ import org.junit.jupiter.api.Test;
 
 class LineTest {
   private static final Resources ROOM = Resources.of(4, 4096);
-  private final Line line = new Line(ROOM, Headroom.UNCHECKED);
+  private final Line line = new Line(Capacity.ofInstallation(ROOM), Headroom.UNCHECKED);
 
   private Line.Ticket join(double cpu, long memoryMb) {
-    return line.join(Resources.of(cpu, memoryMb), Instant.MAX);
+    return line.join("p", Resources.of(cpu, memoryMb), Instant.MAX);
   }
 
   @Test
@@ -48,11 +48,28 @@ class LineTest {
 
   @Test
   void countsWhatExistsAlreadyEvenWithoutRoom() {
-    Line.Ticket existing = line.adopt(Resources.of(8, 9000));
+    Line.Ticket existing = line.adopt("p", Resources.of(8, 9000));
     assertThat(line.free()).isEqualTo(Resources.of(-4, -4904));
     Line.Ticket next = join(1, 1);
     assertThat(next.state()).isEqualTo(Line.State.WAITING);
     assertThat(line.leave(existing)).containsExactly(next);
+  }
+
+  @Test
+  void countsWhatIsPromisedToEachProvider() {
+    Line.Ticket east = line.join("east", Resources.of(1, 1000), Instant.MAX);
+    Line.Ticket west = line.adopt("west", Resources.of(2, 500));
+    assertThat(line.promised("east")).isEqualTo(Resources.of(1, 1000));
+    assertThat(line.promised("west")).isEqualTo(Resources.of(2, 500));
+    line.move(east, "west");
+    assertThat(line.promised("east")).isEqualTo(Resources.NONE);
+    assertThat(line.promised("west")).isEqualTo(Resources.of(3, 1500));
+    assertThat(line.promised()).isEqualTo(Resources.of(3, 1500));
+    line.leave(east);
+    line.leave(west);
+    line.move(east, "east");
+    assertThat(line.promised("east")).as("it holds nothing any more").isEqualTo(Resources.NONE);
+    assertThat(line.promised("west")).isEqualTo(Resources.NONE);
   }
 
   /** Fractions that do not come out even in floating point come out even here. */

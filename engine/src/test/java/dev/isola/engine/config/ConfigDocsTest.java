@@ -43,6 +43,10 @@ class ConfigDocsTest {
     }
     assertThat(docs).contains("`providers.NAME.enabled`", "`providers.NAME.SETTING`", "`pool`");
     assertThat(docs).contains("`providers.NAME.type`", "`providers.NAME.region`");
+    assertThat(docs)
+        .contains(
+            "| `providers.NAME.capacity_cpu` | " + Layers.CPU.words() + " |",
+            "| `providers.NAME.capacity_memory_mb` | " + Layers.MEMORY.words() + " |");
     assertThat(docs).contains("`E2B_API_KEY`", "`ISOLA_PROVIDERS_NAME_SETTING`");
   }
 

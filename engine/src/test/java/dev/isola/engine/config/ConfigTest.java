@@ -12,6 +12,7 @@ import dev.isola.engine.selection.Policy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderSetting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,7 +56,10 @@ class ConfigTest {
         given,
         environment,
         flags,
-        List.of("test", "bubblewrap", "docker", "gvisor"));
+        List.of("test", "bubblewrap", "docker", "gvisor"),
+        Map.of(
+            "e2b", List.of(ProviderSetting.secret("api_key").setBy("E2B_API_KEY")),
+            "docker", List.of(ProviderSetting.secret("pin"))));
   }
 
   private Config config() {
@@ -192,6 +196,59 @@ class ConfigTest {
         .contains(
             tuple("providers.docker-east.type", "docker"),
             tuple("providers.docker-east.region", "east"));
+  }
+
+  @Test
+  void readsTheCapacityOfAnInstance() throws IOException {
+    write(
+        """
+        providers:
+          docker-east: {type: docker, capacity_cpu: 7.5, capacity_memory_mb: 16384}
+          docker-west: {type: docker, capacity_cpu: 0}
+          docker: {enabled: true}
+        """);
+    assertThat(problems())
+        .singleElement()
+        .asString()
+        .contains("providers.docker-west.capacity_cpu must be from 0.1 to 1000000: 0.0");
+    write(
+        """
+        providers:
+          docker-east: {type: docker, capacity_cpu: 7.5, capacity_memory_mb: 16384}
+          docker-west: {type: docker, host: "tcp://west:2376"}
+        """);
+    environment.put("ISOLA_PROVIDERS_DOCKER_WEST_CAPACITY_MEMORY_MB", "4096");
+    Config config = config();
+    assertThat(config.capacities())
+        .isEqualTo(
+            Map.of(
+                "docker-east", Resources.of(7.5, 16384),
+                "docker-west", new Resources(4096, Resources.UNLIMITED)));
+    assertThat(of(config.providers(), "docker-east").config())
+        .as("the provider itself is not told")
+        .isEqualTo(ProviderConfig.EMPTY);
+    assertThat(config.entries())
+        .extracting(Config.Entry::key, Config.Entry::value)
+        .contains(
+            tuple("providers.docker-east.capacity_cpu", "7.5"),
+            tuple("providers.docker-east.capacity_memory_mb", "16384"),
+            tuple("providers.docker-west.capacity_memory_mb", "4096"));
+  }
+
+  @Test
+  void variablesAndSecretsAreThoseThatProvidersDeclare() throws IOException {
+    write("providers: {docker-east: {type: docker, pin: '1234', host: 'tcp://east:2376'}}");
+    environment.put("E2B_API_KEY", "hunter2");
+    environment.put("OTHER_API_KEY", "ignored");
+    Config config = config();
+    assertThat(of(config.providers(), "e2b").config())
+        .isEqualTo(new ProviderConfig(Map.of("api_key", "hunter2")));
+    assertThat(config.entries())
+        .extracting(Config.Entry::key, Config.Entry::value)
+        .contains(
+            tuple("providers.docker-east.pin", "***"),
+            tuple("providers.docker-east.host", "tcp://east:2376"),
+            tuple("providers.e2b.api_key", "***"));
   }
 
   @Test

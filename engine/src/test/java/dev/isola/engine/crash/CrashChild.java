@@ -151,6 +151,7 @@ final class CrashChild {
           young ? "young" : "old",
           counts.getOrDefault(key(entry), 0L) > 1 && !ran(entry) ? "-" : key(entry));
     }
+    written.stream().filter(this::isUnready).forEach(entry -> tell.say("unready", entry.id()));
     server.registry.get("bubblewrap").volumes().orElseThrow().list().stream()
         .forEach(name -> tell.say("volume-seen", name));
     server
@@ -159,6 +160,18 @@ final class CrashChild {
         .list("")
         .forEach(volume -> tell.say("volume-entry", volume.name(), volume.state()));
     tell.say("dumped");
+  }
+
+  /** Tells whether a sandbox runs whose startup has not succeeded. */
+  private boolean isUnready(SandboxView entry) {
+    if (entry.state() != SandboxState.RUNNING || !key(entry).startsWith(Traffic.WITH_STARTUP)) {
+      return false;
+    }
+    try {
+      return !server.engine.sandbox(entry.id()).files().exists(Traffic.READY_FILE);
+    } catch (SandboxException e) {
+      return false; // it ended since; the other invariants look at that
+    }
   }
 
   private static String key(SandboxView entry) {

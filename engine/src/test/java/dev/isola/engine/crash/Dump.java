@@ -22,6 +22,10 @@ final class Dump {
   final Map<String, Entry> entries = new HashMap<>();
   final Map<String, String> seen = new HashMap<>();
   final Set<String> unseen = new HashSet<>();
+
+  /** The sandboxes that run although their startup has not succeeded. */
+  final Set<String> unready = new HashSet<>();
+
   final Map<String, String> volumes = new HashMap<>();
   final Set<String> volumesSeen = new HashSet<>();
 
@@ -30,6 +34,7 @@ final class Dump {
     return line.startsWith("entry ")
         || line.startsWith("seen ")
         || line.startsWith("unseen ")
+        || line.startsWith("unready ")
         || line.startsWith("volume-entry ")
         || line.startsWith("volume-seen ")
         || line.equals("dumped");
@@ -47,6 +52,7 @@ final class Dump {
       case "volume-entry" -> volumes.put(words[1], words[2]);
       case "volume-seen" -> volumesSeen.add(words[1]);
       case "unseen" -> unseen.add(words[1]);
+      case "unready" -> unready.add(words[1]);
       default -> throw new IllegalArgumentException(line);
     }
   }

@@ -27,6 +27,7 @@ final class Invariants {
     Invariants now = new Invariants(model, dump);
     model.sandboxes.forEach((id, known) -> now.record(id, known, broken));
     now.keys(broken);
+    dump.unready.forEach(id -> broken.add("sandbox " + id + " runs without its startup"));
     model.volumes.forEach(
         (name, there) ->
             there

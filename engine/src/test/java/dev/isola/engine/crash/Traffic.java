@@ -5,12 +5,14 @@ import dev.isola.engine.Engine;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.startup.Startup;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
@@ -31,6 +33,20 @@ final class Traffic implements Runnable {
   static final String FOREVER = "forever";
   static final String BRIEF = "brief";
   static final String KEY = "key";
+
+  /** How keys begin whose sandboxes have a startup. */
+  static final String WITH_STARTUP = "s";
+
+  /** The file that the ready command of a startup writes when it succeeds. */
+  static final String READY_FILE = "ready";
+
+  private static final Startup STARTUP =
+      Startup.NONE
+          .withStart(Command.shell("echo started > started; exec sleep 100000"))
+          .withReady(Command.shell("test -s started && echo ready > " + READY_FILE));
+
+  private static final Startup FAILING_STARTUP =
+      Startup.NONE.withStart(Command.shell("exit 3")).withReady(Command.shell("false"));
   private static final int FEW = 2;
   private static final int MANY = 4;
   private static final Duration MOMENT = Duration.ofMillis(700);
@@ -104,13 +120,15 @@ final class Traffic implements Runnable {
 
   private void begin() {
     String number = Long.toString(random.nextLong() & Long.MAX_VALUE, 36);
-    switch (random.nextInt(bubblewrap ? 9 : 7)) {
+    switch (random.nextInt(bubblewrap ? 11 : 9)) {
       case 0, 1 -> keyed("k" + number);
       case 2 -> keyed("wa" + number);
       case 3 -> keyed("wb" + number);
       case 4 -> make(CreateRequest.auto(spec("").build()));
       case 5 -> brief();
       case 6 -> failing();
+      case 7 -> keyed(WITH_STARTUP + number);
+      case 8 -> failingStartup();
       default -> make(CreateRequest.of(spec("").build(), "bubblewrap"));
     }
   }
@@ -125,7 +143,8 @@ final class Traffic implements Runnable {
     String kind = key.startsWith("w") ? key.substring(0, 2) : "";
     return Order.of(CreateRequest.of(spec(kind).build(), "subprocess"))
         .withKey(key)
-        .withLabels(labels(FOREVER, key));
+        .withLabels(labels(FOREVER, key))
+        .withStartup(key.startsWith(WITH_STARTUP) ? STARTUP : Startup.NONE);
   }
 
   private static Map<String, String> labels(String life, String key) {
@@ -189,6 +208,20 @@ final class Traffic implements Runnable {
       tell.say("trouble", "create", "-", "a provider that always fails did not");
     } catch (SandboxException e) {
       tell.say("failed", "as it must");
+    }
+  }
+
+  private void failingStartup() {
+    CreateRequest request = CreateRequest.of(spec("").build(), "subprocess");
+    try {
+      engine.create(Order.of(request).withStartup(FAILING_STARTUP));
+      tell.say("trouble", "create", "-", "a startup that always fails did not");
+    } catch (InvalidRequest e) {
+      tell.say("failed", "as it must");
+    } catch (OutcomeUnknown | DeadlineExceeded e) {
+      tell.say("unknown", "create", "-");
+    } catch (SandboxException e) {
+      tell.say("trouble", "create", "-", e);
     }
   }
 

@@ -2,6 +2,8 @@ package dev.isola.engine.template;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

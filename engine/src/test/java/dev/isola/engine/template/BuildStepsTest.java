@@ -3,6 +3,8 @@ package dev.isola.engine.template;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.InstanceId;

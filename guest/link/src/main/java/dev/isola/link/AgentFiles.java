@@ -4,6 +4,7 @@ import dev.isola.spi.Bytes;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
@@ -25,24 +26,28 @@ final class AgentFiles implements FileSystem {
   private static final String USER_SPACE = "user.";
 
   private final AgentClient client;
-  private final Optional<String> heir;
+
+  /** The sandbox's own when empty. */
+  private final Optional<FileUser> user;
 
   AgentFiles(AgentClient client) {
     this(client, Optional.empty());
   }
 
-  private AgentFiles(AgentClient client, Optional<String> heir) {
+  private AgentFiles(AgentClient client, Optional<FileUser> user) {
     this.client = client;
-    this.heir = heir;
+    this.user = user;
   }
 
   @Override
-  public FileSystem madeFor(String owner) {
-    return new AgentFiles(client, Optional.of(owner));
+  public FileSystem as(FileUser user) {
+    return new AgentFiles(client, Optional.of(user));
   }
 
   private FieldsBuilder request(Operation operation, String path) {
-    return new FieldsBuilder(operation).add(Tag.PATH, path).add(Tag.HEIR, heir);
+    FieldsBuilder request = new FieldsBuilder(operation).add(Tag.PATH, path);
+    user.ifPresent(one -> request.add(one.privileged() ? Tag.HEIR : Tag.USER, one.name()));
+    return request;
   }
 
   @Override
@@ -60,8 +65,7 @@ final class AgentFiles implements FileSystem {
 
   @Override
   public FileInfo write(String path, InputStream content, WriteOptions options) {
-    FieldsBuilder request =
-        request(Operation.WRITE, path).add(Tag.FLAGS, flags(options)).add(Tag.USER, options.user());
+    FieldsBuilder request = request(Operation.WRITE, path).add(Tag.FLAGS, flags(options));
     options.mode().ifPresent(mode -> request.add(Tag.MODE, mode));
     LinkStream stream = client.open(Operation.WRITE, request, 0);
     return read(stream, upload(stream, content));

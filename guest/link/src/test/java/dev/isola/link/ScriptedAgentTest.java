@@ -23,6 +23,7 @@ import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
 import dev.isola.spi.file.FileChange;
 import dev.isola.spi.file.FileInfo;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.file.Watch;
 import dev.isola.spi.file.WriteOptions;
 import java.io.ByteArrayInputStream;
@@ -485,10 +486,11 @@ class ScriptedAgentTest {
         });
     FileInfo info =
         new AgentFiles(client)
+            .as(FileUser.of("me"))
             .write(
                 "/x",
                 new ByteArrayInputStream("abc".getBytes(UTF_8)),
-                WriteOptions.DEFAULT.withMode(0600).withUser("me").onlyNew().synced());
+                WriteOptions.DEFAULT.withMode(0600).onlyNew().synced());
     assertThat(info.size()).isEqualTo(3);
     assertThat(seen.get().number(Tag.FLAGS))
         .isEqualTo(Wire.WRITE_ATOMIC | Wire.WRITE_PARENTS | Wire.WRITE_NEW | Wire.WRITE_SYNC);

@@ -66,6 +66,8 @@ public final class Api {
                 new SnapshotRoutes(serving).routes(),
                 new VolumeRoutes(serving, standardProvider).routes(),
                 new VolumeFileRoutes(serving).routes(),
+                new TemplateRoutes(serving).routes(),
+                new TemplateBuildRoutes(serving).routes(),
                 new EventRoutes(serving).routes(),
                 new ProviderRoutes(serving).routes(),
                 new ImageRoutes(images).routes(),

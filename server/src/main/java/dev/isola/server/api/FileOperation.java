@@ -9,6 +9,7 @@ import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.Violation;
 import java.io.ByteArrayInputStream;
@@ -176,10 +177,10 @@ record FileOperation(String place, Map<?, ?> fields) {
   private Map<String, Object> write(FileSystem files, String path) {
     byte[] content = CommandBody.bytes(place + ".content", value("content"));
     @Nullable String user = (String) fields.get("user");
-    WriteOptions options =
-        new WriteOptions(mode(), Optional.ofNullable(user), true, false, false, false);
+    FileSystem writer = user == null ? files : files.as(FileUser.of(user));
+    WriteOptions options = new WriteOptions(mode(), true, false, false, false);
     return Map.of(
-        "file", Answers.file(files.write(path, new ByteArrayInputStream(content), options)));
+        "file", Answers.file(writer.write(path, new ByteArrayInputStream(content), options)));
   }
 
   private static byte[] read(FileSystem files, String path, Room room) {

@@ -18,6 +18,7 @@ import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.spec.Violation;
@@ -213,12 +214,16 @@ record FileRoutes(Serving serving) {
     WriteOptions options =
         new WriteOptions(
             ModeBits.of("mode", exchange.query("mode").orElse(null)),
-            exchange.query("user"),
             !append,
             exclusive,
             append,
             false);
-    FileInfo written = files(exchange).write(path(exchange), exchange.content(), options);
+    FileSystem files =
+        exchange
+            .query("user")
+            .map(user -> files(exchange).as(FileUser.of(user)))
+            .orElseGet(() -> files(exchange));
+    FileInfo written = files.write(path(exchange), exchange.content(), options);
     exchange.json(200, Answers.file(written));
   }
 

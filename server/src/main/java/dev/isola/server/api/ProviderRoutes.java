@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.engine.Engine;
 import dev.isola.engine.admission.Admission;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.ProviderInstance;
@@ -14,6 +15,7 @@ import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderInfo;
 import java.io.IOException;
@@ -29,6 +31,13 @@ record ProviderRoutes(Serving serving) {
       new Shape.Obj(
           Field.needed("memoryMb", Shapes.COUNT, "memory"),
           Field.needed("cpu", new Shape.Decimal(), "processors"));
+  private static final Shape HOST =
+      new Shape.Obj(
+          Field.needed("processors", Shapes.COUNT, "in all"),
+          Field.needed("memoryMb", Shapes.COUNT, "in all"),
+          Field.of("freeMemoryMb", Shapes.COUNT, "to be had without swapping"),
+          Field.of("diskMb", Shapes.COUNT, "where sandboxes write, in all"),
+          Field.of("freeDiskMb", Shapes.COUNT, "where sandboxes write"));
   private static final Shape.Obj BRIEF =
       new Shape.Obj(
           Field.needed("name", Shapes.WORD, "stable and unique"),
@@ -42,7 +51,12 @@ record ProviderRoutes(Serving serving) {
           Field.of("fix", Shapes.TEXT, "what a person does about it"),
           Field.needed("lastCheck", Shapes.TIME, "when it was last asked"),
           Field.needed("active", Shapes.COUNT, "sandboxes that are not destroyed"),
-          Field.needed("available", RESOURCES, "what may still be promised, to all together"));
+          Field.needed(
+              "available",
+              RESOURCES,
+              "what may still be promised: of its own capacity, or of the one that it shares"),
+          Field.needed("promised", RESOURCES, "what is promised to its sandboxes"),
+          Field.of("resources", HOST, "of the machine that runs its sandboxes, where it tells"));
 
   List<Route> routes() {
     return List.of(
@@ -100,14 +114,6 @@ record ProviderRoutes(Serving serving) {
   private void answer(Exchange exchange, boolean all) throws IOException {
     Serving.Parts parts = serving.parts();
     List<StateCount> counts = parts.engine().counts();
-    Admission.Usage usage = parts.engine().promised();
-    Map<String, Object> available = new LinkedHashMap<>();
-    available.put("memoryMb", Math.max(0, usage.free().memoryMb()));
-    available.put(
-        "cpu",
-        usage.capacity().milliCpu() == Resources.UNLIMITED
-            ? Runtime.getRuntime().availableProcessors()
-            : Math.max(0, usage.free().milliCpu()) / 1000.0);
     exchange.json(
         200,
         Map.of(
@@ -119,7 +125,7 @@ record ProviderRoutes(Serving serving) {
                             one,
                             Optional.ofNullable(parts.registry().instances().get(one.name())),
                             counts,
-                            available,
+                            parts.engine(),
                             all))
                 .toList()));
   }
@@ -128,7 +134,7 @@ record ProviderRoutes(Serving serving) {
       Standing standing,
       Optional<ProviderInstance> instance,
       List<StateCount> counts,
-      Map<String, Object> available,
+      Engine engine,
       boolean all) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", standing.name());
@@ -154,10 +160,47 @@ record ProviderRoutes(Serving serving) {
             .filter(count -> count.provider().equals(standing.name()))
             .mapToLong(StateCount::count)
             .sum());
-    json.put("available", available);
+    json.put("available", available(engine.capacityFor(standing.name()), standing.resources()));
+    json.put("promised", json(engine.promised(standing.name())));
+    standing.resources().ifPresent(resources -> json.put("resources", json(resources)));
     if (all) {
       standing.info().ifPresent(info -> describe(info, json));
     }
+    return json;
+  }
+
+  /** Where a sum is not bounded, what the machine has is what may be promised. */
+  private static Map<String, Object> available(
+      Admission.Usage usage, Optional<HostResources> host) {
+    boolean anyMemory = usage.free().memoryMb() >= Resources.UNLIMITED / 2;
+    boolean anyCpu = usage.capacity().milliCpu() == Resources.UNLIMITED;
+    int processors =
+        host.map(HostResources::processors)
+            .orElseGet(() -> Runtime.getRuntime().availableProcessors());
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put(
+        "memoryMb",
+        anyMemory && host.isPresent()
+            ? host.get().freeMemoryMb().orElse(host.get().memoryMb())
+            : Math.max(0, usage.free().memoryMb()));
+    json.put("cpu", anyCpu ? processors : Math.max(0, usage.free().milliCpu()) / 1000.0);
+    return json;
+  }
+
+  private static Map<String, Object> json(Resources promised) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("memoryMb", promised.memoryMb());
+    json.put("cpu", promised.milliCpu() / 1000.0);
+    return json;
+  }
+
+  private static Map<String, Object> json(HostResources host) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("processors", host.processors());
+    json.put("memoryMb", host.memoryMb());
+    host.freeMemoryMb().ifPresent(free -> json.put("freeMemoryMb", free));
+    host.diskMb().ifPresent(disk -> json.put("diskMb", disk));
+    host.freeDiskMb().ifPresent(free -> json.put("freeDiskMb", free));
     return json;
   }
 

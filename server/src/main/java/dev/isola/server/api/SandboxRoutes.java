@@ -48,6 +48,7 @@ record SandboxRoutes(Serving serving, String standardProvider) {
   private static final Shape.Obj BESIDE =
       new Shape.Obj(
           Field.of("provider", Shapes.WORD, "a provider by name, or auto"),
+          Field.of("template", Shapes.WORD, "a template by name, instead of an image"),
           Field.of("strictNoFallback", Shapes.FLAG, "take the provider that is named and no other"),
           Field.of("region", Shapes.WORD, "providers of this region only"),
           Field.of("idleTimeoutSeconds", Shapes.SECONDS, "ends it when it was not used that long"));
@@ -187,6 +188,9 @@ record SandboxRoutes(Serving serving, String standardProvider) {
     }
     if (beside.get("region") instanceof String region) {
       request = request.inRegion(region);
+    }
+    if (beside.get("template") instanceof String template) {
+      request = request.from(SpecDocument.template(template, document));
     }
     if (beside.get("idleTimeoutSeconds") instanceof Number seconds) {
       request = request.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));

@@ -13,6 +13,7 @@ import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
@@ -41,6 +42,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   private final String name;
   public Health health = new Health.Healthy("always");
   public Isolation isolation = Isolation.CONTAINER;
+  public Optional<HostResources> resources = Optional.empty();
   public Hosting hosting = Hosting.LOCAL;
   public Set<LimitKind> limits = Set.of(LimitKind.MEMORY, LimitKind.CPU);
   public boolean destroyFails;
@@ -102,6 +104,11 @@ public final class FakeProvider implements Provider, ProviderFactory {
   @Override
   public Health health() {
     return health;
+  }
+
+  @Override
+  public Optional<HostResources> resources() {
+    return resources;
   }
 
   @Override

@@ -5,7 +5,6 @@ import dev.isola.compat.e2b.control.Described;
 import dev.isola.compat.e2b.control.ListRoutes;
 import dev.isola.compat.e2b.control.MeasureRoutes;
 import dev.isola.compat.e2b.control.PictureRoutes;
-import dev.isola.compat.e2b.create.Beginnings;
 import dev.isola.compat.e2b.create.Wanted;
 import dev.isola.compat.e2b.envd.EnvdRoutes;
 import dev.isola.compat.e2b.model.E2bCredentials;
@@ -92,9 +91,7 @@ public final class E2bApi implements ApiExtension {
   private static List<Route> routes(
       Serving serving, ApiKeys keys, E2bSettings settings, Images images) {
     Described described = new Described(serving, keys);
-    Templates templates =
-        new Templates(serving, images, new BaseImage(images));
-    Beginnings beginnings = new Beginnings(serving);
+    Templates templates = new Templates(serving, images, new BaseImage(images));
     Wanted wanted = new Wanted(settings);
     List<Route> building =
         settings
@@ -110,9 +107,9 @@ public final class E2bApi implements ApiExtension {
             .orElse(List.of());
     return Stream.of(
             building,
-            new ControlRoutes(serving, templates, wanted, beginnings, described).routes(),
+            new ControlRoutes(serving, templates, wanted, described).routes(),
             new ListRoutes(serving, described).routes(),
-            new PictureRoutes(serving, templates, beginnings, described).routes(),
+            new PictureRoutes(serving, templates, described).routes(),
             new MeasureRoutes(serving).routes(),
             new EnvdRoutes(serving, keys).routes())
         .flatMap(List::stream)

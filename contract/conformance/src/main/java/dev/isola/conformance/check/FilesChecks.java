@@ -18,6 +18,7 @@ import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileType;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.WriteOptions;
@@ -527,11 +528,12 @@ public final class FilesChecks {
     files.makeFolder("shared", 0777);
     files.changeMode("shared", 0777);
     files.makeFolder("private", 0700);
-    FileInfo info = files.write("shared/file", Contents.of("x"), DEFAULT.withUser("12345"));
+    FileSystem theirs = files.as(FileUser.of("12345"));
+    FileInfo info = theirs.write("shared/file", Contents.of("x"), DEFAULT);
     Expect.equal(12345L, info.uid(), "the owner of the file");
     Expect.thrown(
         "a write where this user may not",
-        () -> files.write("private/file", Contents.of("x"), DEFAULT.withUser("12345")),
+        () -> theirs.write("private/file", Contents.of("x"), DEFAULT),
         ErrorCode.PERMISSION_DENIED);
     files.changeOwner("shared/file", "23456:34567");
     Expect.equal(
@@ -541,14 +543,47 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void whatIsMadeForSomebodyBelongsToHim(Subject s) {
+  public void everyCallHasThePermissionsOfTheUserItActsAs(Subject s) {
+    if (!s.info().support().has(SpecFeature.USERS)) {
+      throw s.notRun("the provider does not declare users");
+    }
+    FileSystem files = s.sandbox().files();
+    files.makeFolder("shared", 0777);
+    files.changeMode("shared", 0777);
+    files.write("shared/secret", Contents.of("secret"), DEFAULT.withMode(0600));
+    files.writeText("private/file", "x", UTF_8);
+    files.changeMode("private", 0700);
+    FileSystem theirs = files.as(FileUser.of("12345"));
+    theirs.makeFolder("shared/made", 0755);
+    theirs.makeLink("shared/link", "secret");
+    for (String path : List.of("shared/made", "shared/link")) {
+      Expect.equal(12345L, files.stat(path, NOFOLLOW_LINKS).uid(), "the owner of " + path);
+    }
+    denied("read", () -> Contents.text(theirs, "shared/secret"));
+    denied("list", () -> theirs.list("private", 1).forEach(entry -> {}));
+    denied("stat", () -> theirs.stat("private/file"));
+    denied("makeFolder", () -> theirs.makeFolder("private/made", 0755));
+    denied("remove", () -> theirs.remove("private/file", false));
+    denied("changeMode", () -> theirs.changeMode("shared/secret", 0666));
+    denied("changeOwner", () -> theirs.changeOwner("shared/secret", "12345"));
+    FileSystem roots = theirs.as(FileUser.rootFor("12345"));
+    Expect.equal("secret", Contents.text(roots, "shared/secret"), "what root reads");
+    Expect.equal("secret", Contents.text(files, "shared/secret"), "what the sandbox's user reads");
+  }
+
+  private static void denied(String call, Runnable action) {
+    Expect.thrown(call + " without permission", action, ErrorCode.PERMISSION_DENIED);
+  }
+
+  @Check("F1")
+  public void whatRootCreatesForAUserBelongsToThatUser(Subject s) {
     if (!s.info().support().has(SpecFeature.USERS)) {
       throw s.notRun("the provider does not declare users");
     }
     FileSystem files = s.sandbox().files();
     files.makeFolder("locked", 0700);
     long before = files.stat("locked", NOFOLLOW_LINKS).uid();
-    FileSystem theirs = files.madeFor("12345");
+    FileSystem theirs = files.as(FileUser.rootFor("12345"));
     theirs.write("locked/a/file", Contents.of("x"), DEFAULT.inPlace());
     theirs.makeFolder("locked/b/c", 0755);
     for (String path : List.of("locked/a", "locked/a/file", "locked/b", "locked/b/c")) {
@@ -557,8 +592,11 @@ public final class FilesChecks {
     Expect.equal(
         before, theirs.stat("locked", NOFOLLOW_LINKS).uid(), "the owner of what was there before");
     Expect.thrown(
-        "a file made for nobody",
-        () -> files.madeFor("nobody-of-that-name").writeText("locked/file", "x", UTF_8),
+        "a file for a user that does not exist",
+        () ->
+            files
+                .as(FileUser.rootFor("nobody-of-that-name"))
+                .writeText("locked/file", "x", UTF_8),
         ErrorCode.USER_NOT_FOUND);
   }
 

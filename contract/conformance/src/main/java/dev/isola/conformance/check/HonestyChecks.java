@@ -29,6 +29,7 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.TerminalSize;
 import dev.isola.spi.file.FileChange;
 import dev.isola.spi.file.Watch;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.Requirements;
@@ -49,6 +50,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
@@ -106,6 +108,20 @@ public final class HonestyChecks {
         missing(s, "isolation " + lower(stronger), Requirements.isolation(stronger));
       }
     }
+  }
+
+  @Check("P8")
+  public void noMoreOfTheMachineIsFreeThanItHas(Subject s) {
+    Optional<HostResources> told = s.provider().resources();
+    if (told.isEmpty()) {
+      throw s.notRun("the provider does not tell what its machine has");
+    }
+    HostResources machine = told.get();
+    Expect.that(
+        machine.freeMemoryMb().orElse(0) <= machine.memoryMb(), "the memory adds up: " + machine);
+    Expect.that(
+        machine.freeDiskMb().orElse(0) <= machine.diskMb().orElse(Long.MAX_VALUE),
+        "the disk adds up: " + machine);
   }
 
   @Check("P8")

@@ -14,13 +14,16 @@ import java.util.Optional;
  * @param spec without a deadline: the engine makes it from the ttl
  * @param tags the client's own, for filters
  * @param idempotencyKey by which a repeated request is known
+ * @param template that the engine takes the image, the variables and more from, where the spec does
+ *     not say otherwise; no document has it: what is stored is the spec that came of it
  */
 public record CreateRequest(
     SandboxSpec spec,
     Lifecycle lifecycle,
     Placement placement,
     Map<String, String> tags,
-    Optional<String> idempotencyKey) {
+    Optional<String> idempotencyKey,
+    Optional<TemplateReference> template) {
   public CreateRequest {
     tags = Collections.unmodifiableMap(new LinkedHashMap<>(tags));
   }
@@ -28,7 +31,12 @@ public record CreateRequest(
   /** A request that leaves the choice of the provider to the engine. */
   public static CreateRequest auto(SandboxSpec spec) {
     return new CreateRequest(
-        spec, Lifecycle.DEFAULT, Placement.DEFAULT, Map.of(), Optional.empty());
+        spec,
+        Lifecycle.DEFAULT,
+        Placement.DEFAULT,
+        Map.of(),
+        Optional.empty(),
+        Optional.empty());
   }
 
   /**
@@ -46,23 +54,48 @@ public record CreateRequest(
   }
 
   public CreateRequest with(SandboxSpec other) {
-    return new CreateRequest(other, lifecycle, placement, tags, idempotencyKey);
+    return new CreateRequest(other, lifecycle, placement, tags, idempotencyKey, template);
   }
 
   public CreateRequest with(Lifecycle other) {
-    return new CreateRequest(spec, other, placement, tags, idempotencyKey);
+    return new CreateRequest(spec, other, placement, tags, idempotencyKey, template);
   }
 
   public CreateRequest with(Placement other) {
-    return new CreateRequest(spec, lifecycle, other, tags, idempotencyKey);
+    return new CreateRequest(spec, lifecycle, other, tags, idempotencyKey, template);
   }
 
   public CreateRequest withTags(Map<String, String> all) {
-    return new CreateRequest(spec, lifecycle, placement, all, idempotencyKey);
+    return new CreateRequest(spec, lifecycle, placement, all, idempotencyKey, template);
   }
 
   public CreateRequest withIdempotencyKey(String key) {
-    return new CreateRequest(spec, lifecycle, placement, tags, Optional.of(key));
+    return new CreateRequest(spec, lifecycle, placement, tags, Optional.of(key), template);
+  }
+
+  /** Returns the same request for a sandbox made from a template. */
+  public CreateRequest from(TemplateReference reference) {
+    return new CreateRequest(
+        spec, lifecycle, placement, tags, idempotencyKey, Optional.of(reference));
+  }
+
+  /** Returns the same request with the spec that came of its template. */
+  public CreateRequest resolved(SandboxSpec complete) {
+    return new CreateRequest(
+        complete,
+        lifecycle,
+        placement,
+        tags,
+        idempotencyKey,
+        template.map(
+            one ->
+                new TemplateReference(
+                    one.name(), one.ownCpu(), one.ownMemory(), Optional.of(spec))));
+  }
+
+  /** Returns the same request with the spec as the client sent it. */
+  public CreateRequest asSent() {
+    return template.flatMap(TemplateReference::asked).map(this::with).orElse(this);
   }
 
   public CreateRequest withTtl(Duration fromCreate) {

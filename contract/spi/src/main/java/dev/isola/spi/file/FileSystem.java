@@ -27,11 +27,13 @@ import java.util.stream.Stream;
 public interface FileSystem {
 
   /**
-   * Returns the same files for who administers the sandbox in somebody's name: calls have all the
-   * rights there are, whoever its user is, and what they make or write belongs to {@code owner}. A
-   * call that makes something throws {@code USER_NOT_FOUND} when there is no such user.
+   * Returns the same files for another user than the sandbox's own; of a view, too, which this
+   * replaces. Every call on the view has that user's permissions, or root's where the user is {@link
+   * FileUser#privileged}, and what it creates belongs to the user. A call that creates something
+   * throws {@code USER_NOT_FOUND} when there is no such user, and any call {@code
+   * PERMISSION_DENIED} where the provider cannot act as another user.
    */
-  FileSystem madeFor(String owner);
+  FileSystem as(FileUser user);
 
   /**
    * Opens a regular file for reading. The caller closes the stream; closing early costs nothing.

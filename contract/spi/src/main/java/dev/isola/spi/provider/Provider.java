@@ -29,6 +29,14 @@ public interface Provider extends AutoCloseable {
   Health health();
 
   /**
+   * Returns what the machine that runs the sandboxes has, now; empty when the provider cannot tell.
+   * Called after health.
+   */
+  default Optional<HostResources> resources() {
+    return Optional.empty();
+  }
+
+  /**
    * Makes a running sandbox. Idempotent by {@code spec.id()}: when that sandbox exists already it
    * is returned. When this throws, nothing is left, except after {@link
    * dev.isola.spi.error.OutcomeUnknown}, where {@link #inventory()} tells.

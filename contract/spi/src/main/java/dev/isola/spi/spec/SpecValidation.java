@@ -22,6 +22,10 @@ public final class SpecValidation {
       Pattern.compile(
           "(\\*\\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
   private static final Duration LONGEST = Duration.ofDays(3650);
+
+  /** A document of a megabyte may have a hundred thousand mistakes. */
+  private static final int MOST_TOLD = 100;
+
   private static final int MOST_SEED_BYTES = 64 * 1024 * 1024;
 
   private final List<Violation> found = new ArrayList<>();
@@ -65,18 +69,34 @@ public final class SpecValidation {
 
   /** Throws when there is anything in {@code violations}. */
   public static void refuse(List<Violation> violations) {
+    refuse(ErrorCode.INVALID_SPEC, "the spec", violations);
+  }
+
+  /**
+   * Throws when there is anything in {@code violations}.
+   *
+   * @param what is invalid, such as {@code the spec}
+   */
+  public static void refuse(ErrorCode code, String what, List<Violation> violations) {
     if (violations.isEmpty()) {
       return;
     }
+    List<Violation> told = violations.subList(0, Math.min(MOST_TOLD, violations.size()));
+    String more =
+        told.size() < violations.size()
+            ? "; and " + (violations.size() - told.size()) + " more"
+            : "";
     Fault fault =
         Fault.of(
-            ErrorCode.INVALID_SPEC,
-            "the spec is invalid: "
-                + String.join("; ", violations.stream().map(Violation::toString).toList()),
+            code,
+            what
+                + " is invalid: "
+                + String.join("; ", told.stream().map(Violation::toString).toList())
+                + more,
             violations.size() == 1
                 ? "correct this field"
                 : "correct these " + violations.size() + " fields");
-    for (Violation violation : violations) {
+    for (Violation violation : told) {
       String before = fault.context().get(violation.field());
       fault =
           fault.with(

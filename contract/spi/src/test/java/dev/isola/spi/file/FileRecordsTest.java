@@ -25,20 +25,17 @@ class FileRecordsTest {
   @Test
   void appendingIsNeitherAtomicNorExclusive() {
     assertThat(WriteOptions.DEFAULT.onlyNew().appending())
-        .isEqualTo(new WriteOptions(Optional.empty(), Optional.empty(), false, false, true, false));
+        .isEqualTo(new WriteOptions(Optional.empty(), false, false, true, false));
     assertThatIllegalArgumentException()
-        .isThrownBy(
-            () -> new WriteOptions(Optional.empty(), Optional.empty(), true, false, true, false));
+        .isThrownBy(() -> new WriteOptions(Optional.empty(), true, false, true, false));
     assertThatIllegalArgumentException()
-        .isThrownBy(
-            () -> new WriteOptions(Optional.empty(), Optional.empty(), false, true, true, false));
+        .isThrownBy(() -> new WriteOptions(Optional.empty(), false, true, true, false));
   }
 
   @Test
   void writeOptionsAddUp() {
-    assertThat(WriteOptions.DEFAULT.withMode(0600).withUser("agent").onlyNew().synced())
-        .isEqualTo(
-            new WriteOptions(Optional.of(0600), Optional.of("agent"), true, true, false, true));
+    assertThat(WriteOptions.DEFAULT.withMode(0600).onlyNew().synced())
+        .isEqualTo(new WriteOptions(Optional.of(0600), true, true, false, true));
     assertThat(WriteOptions.DEFAULT.inPlace().atomic()).isFalse();
   }
 

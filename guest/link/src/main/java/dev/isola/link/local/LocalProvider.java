@@ -22,6 +22,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.FirstSteps;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
@@ -86,6 +87,11 @@ public final class LocalProvider implements Provider {
           "make it writable, or choose another with --data");
     }
     return booter.health();
+  }
+
+  @Override
+  public Optional<HostResources> resources() {
+    return LocalResources.read(Path.of("/proc"), context.dataFolder());
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import java.util.List;
 
 /** Makes the {@code bubblewrap} provider. Its settings are {@link IoSettings}. */
 public final class BubblewrapProviderFactory implements ProviderFactory {
@@ -19,6 +20,11 @@ public final class BubblewrapProviderFactory implements ProviderFactory {
   @Override
   public ProviderProfile profile() {
     return new Bubblewrap().traits().profile();
+  }
+
+  @Override
+  public List<String> programs() {
+    return List.of("bwrap");
   }
 
   @Override

@@ -12,6 +12,7 @@ import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
@@ -99,6 +100,15 @@ final class DockerProvider implements Provider {
       return new EngineCheck(flavour, settings).health(state.now());
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
+    }
+  }
+
+  @Override
+  public Optional<HostResources> resources() {
+    try {
+      return state.facts().resources();
+    } catch (SandboxException e) { // health says why
+      return Optional.empty();
     }
   }
 

@@ -5,6 +5,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import java.util.List;
 
 /** Makes the {@code docker} provider. Its settings are in docs/providers/docker.md. */
 public final class DockerProviderFactory implements ProviderFactory {
@@ -16,6 +17,11 @@ public final class DockerProviderFactory implements ProviderFactory {
   @Override
   public ProviderProfile profile() {
     return Flavour.DOCKER.profile();
+  }
+
+  @Override
+  public List<String> programs() {
+    return List.of("docker");
   }
 
   @Override

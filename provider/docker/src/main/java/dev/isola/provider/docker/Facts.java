@@ -6,6 +6,7 @@ import dev.isola.host.program.KnownFlaws;
 import dev.isola.host.program.Origin;
 import dev.isola.host.program.Version;
 import dev.isola.spi.LimitKind;
+import dev.isola.spi.provider.HostResources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -36,6 +37,7 @@ import java.util.stream.Stream;
  *     over the limit, which is less than enforcing it: what is not seen in time is not limited, so
  *     the limit is not declared
  * @param processes how many a user of this machine may have; empty where nobody says
+ * @param resources of the machine that the engine runs on; an engine does not say what is free
  * @param flaws in words, of the parts that have any and do not come from a distribution
  * @param notes on parts that have flaws by their number, but come from a distribution
  */
@@ -51,6 +53,7 @@ record Facts(
     Set<LimitKind> limits,
     boolean countsDisk,
     OptionalLong processes,
+    Optional<HostResources> resources,
     List<String> flaws,
     List<String> notes) {
 
@@ -97,8 +100,17 @@ record Facts(
         limits(info),
         LAYERED.contains(info.text("Driver")),
         ownProcesses(),
+        resources(info),
         flaws,
         notes);
+  }
+
+  private static Optional<HostResources> resources(JsonValue info) {
+    long processors = info.number("NCPU");
+    long memoryMb = info.number("MemTotal") / (1 << 20);
+    return processors > 0 && processors < Integer.MAX_VALUE && memoryMb > 0
+        ? Optional.of(new HostResources((int) processors, memoryMb))
+        : Optional.empty();
   }
 
   private static String runtimeProgram(JsonValue runtime) {

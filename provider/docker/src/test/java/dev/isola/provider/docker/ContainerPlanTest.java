@@ -38,6 +38,7 @@ class ContainerPlanTest {
             Set.of(),
             true,
             OptionalLong.empty(),
+            Optional.empty(),
             List.of(),
             List.of());
     Settings settings =

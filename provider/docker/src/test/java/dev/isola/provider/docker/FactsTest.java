@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.spi.Health;
 import dev.isola.spi.LimitKind;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.util.List;
@@ -54,6 +55,14 @@ class FactsTest {
     assertThat(health(Flavour.DOCKER, facts(components("20.10.12", "1.4.3"), "{}")))
         .isInstanceOfSatisfying(
             Health.Unhealthy.class, ill -> assertThat(ill.reason()).contains("CVE-2022-24769"));
+  }
+
+  @Test
+  void theResourcesAreThoseOfTheEnginesMachine() throws IOException {
+    assertThat(facts("{}", "{\"NCPU\": 48, \"MemTotal\": 270582939648}").resources())
+        .contains(new HostResources(48, 258_048));
+    assertThat(facts("{}", "{\"NCPU\": 0, \"MemTotal\": -1}").resources()).isEmpty();
+    assertThat(facts("{}", "{}").resources()).isEmpty();
   }
 
   @Test

@@ -5,6 +5,8 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import dev.isola.spi.provider.ProviderSetting;
+import java.util.List;
 
 /** Makes the {@code e2b} provider. Its settings are in docs/providers/e2b.md. */
 public final class E2bProviderFactory implements ProviderFactory {
@@ -16,6 +18,11 @@ public final class E2bProviderFactory implements ProviderFactory {
   @Override
   public ProviderProfile profile() {
     return Description.PROFILE;
+  }
+
+  @Override
+  public List<ProviderSetting> settings() {
+    return List.of(ProviderSetting.secret("api_key").setBy("E2B_API_KEY"));
   }
 
   @Override

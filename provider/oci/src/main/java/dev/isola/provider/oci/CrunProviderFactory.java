@@ -5,6 +5,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import java.util.List;
 
 /** Makes the {@code crun} provider. The setting {@code program} names another executable. */
 public final class CrunProviderFactory implements ProviderFactory {
@@ -16,6 +17,11 @@ public final class CrunProviderFactory implements ProviderFactory {
   @Override
   public ProviderProfile profile() {
     return new Crun().traits().profile();
+  }
+
+  @Override
+  public List<String> programs() {
+    return List.of("crun");
   }
 
   @Override

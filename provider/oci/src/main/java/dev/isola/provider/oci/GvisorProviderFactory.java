@@ -5,6 +5,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -20,6 +21,11 @@ public final class GvisorProviderFactory implements ProviderFactory {
   @Override
   public ProviderProfile profile() {
     return new Gvisor(Optional::empty).traits().profile();
+  }
+
+  @Override
+  public List<String> programs() {
+    return List.of("runsc");
   }
 
   @Override

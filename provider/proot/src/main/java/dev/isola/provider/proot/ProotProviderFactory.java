@@ -6,6 +6,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import java.util.List;
 
 /** Makes the {@code proot} provider. The setting {@code program} names another executable. */
 public final class ProotProviderFactory implements ProviderFactory {
@@ -17,6 +18,11 @@ public final class ProotProviderFactory implements ProviderFactory {
   @Override
   public ProviderProfile profile() {
     return ProotBooter.PROFILE;
+  }
+
+  @Override
+  public List<String> programs() {
+    return List.of("proot");
   }
 
   @Override

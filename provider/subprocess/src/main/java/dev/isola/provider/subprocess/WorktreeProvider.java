@@ -11,6 +11,7 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
@@ -71,6 +72,11 @@ final class WorktreeProvider implements Provider {
       return new Health.Unhealthy(e.fault().what(), e.fault().remedy());
     }
     return processes.health();
+  }
+
+  @Override
+  public Optional<HostResources> resources() {
+    return processes.resources();
   }
 
   @Override

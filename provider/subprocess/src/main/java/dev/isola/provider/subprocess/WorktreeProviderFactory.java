@@ -5,6 +5,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
+import java.util.List;
 
 /**
  * Makes the {@code worktree} provider. The setting {@code repository} names the repository of specs
@@ -19,6 +20,11 @@ public final class WorktreeProviderFactory implements ProviderFactory {
   @Override
   public ProviderProfile profile() {
     return SubprocessInfo.PROFILE.whenNamed(); // it needs a repository
+  }
+
+  @Override
+  public List<String> programs() {
+    return List.of("git");
   }
 
   @Override

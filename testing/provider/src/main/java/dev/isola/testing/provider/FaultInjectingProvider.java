@@ -11,6 +11,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.provider.FirstSteps;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
@@ -46,6 +47,11 @@ final class FaultInjectingProvider implements Provider {
   @Override
   public Health health() {
     return delegate.health();
+  }
+
+  @Override
+  public Optional<HostResources> resources() {
+    return delegate.resources();
   }
 
   @Override

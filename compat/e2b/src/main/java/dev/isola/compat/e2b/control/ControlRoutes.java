@@ -1,13 +1,11 @@
 package dev.isola.compat.e2b.control;
 
-import dev.isola.compat.e2b.create.Beginnings;
 import dev.isola.compat.e2b.create.Wanted;
 import dev.isola.compat.e2b.model.Body;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.template.Template;
 import dev.isola.compat.e2b.template.Templates;
 import dev.isola.engine.Engine;
-import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.lifecycle.SpecText;
@@ -37,11 +35,7 @@ import java.util.stream.Stream;
 
 /** Sandboxes: made, found, kept alive, put to rest, ended. */
 public record ControlRoutes(
-    Serving serving,
-    Templates templates,
-    Wanted wanted,
-    Beginnings beginnings,
-    Described described) {
+    Serving serving, Templates templates, Wanted wanted, Described described) {
   /** How long a sandbox lives when nobody says, in the two versions of the API. */
   private static final long FIRST = 15;
 
@@ -112,15 +106,12 @@ public record ControlRoutes(
     if (HostAccessGuard.grants(exchange)) {
       order = order.withHostAccess();
     }
-    Delivery delivery =
+    SandboxView entry =
         serving
             .engine()
-            .create(exchange.header("Idempotency-Key").map(order::withKey).orElse(order));
-    SandboxView entry = delivery.entry();
+            .create(exchange.header("Idempotency-Key").map(order::withKey).orElse(order))
+            .entry();
     exchange.about(entry.id());
-    if (!delivery.repeated()) {
-      beginnings.begin(entry, template);
-    }
     exchange.json(201, described.opened(exchange, entry));
   }
 

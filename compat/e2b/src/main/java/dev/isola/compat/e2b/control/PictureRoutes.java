@@ -1,15 +1,17 @@
 package dev.isola.compat.e2b.control;
 
-import dev.isola.compat.e2b.create.Beginnings;
+import dev.isola.compat.e2b.create.TemplateStartup;
 import dev.isola.compat.e2b.create.Wanted;
 import dev.isola.compat.e2b.model.Body;
 import dev.isola.compat.e2b.model.E2bError;
 import dev.isola.compat.e2b.model.Marks;
 import dev.isola.compat.e2b.template.Templates;
 import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.lifecycle.SpecText;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.Forked;
 import dev.isola.engine.snapshot.SnapshotOrder;
+import dev.isola.engine.startup.Startup;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.Serving;
@@ -27,8 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Snapshots and forks. They have files and no memory. */
-public record PictureRoutes(
-    Serving serving, Templates templates, Beginnings beginnings, Described described) {
+public record PictureRoutes(Serving serving, Templates templates, Described described) {
   private static final int PAGE = 100;
 
   public List<Route> routes() {
@@ -92,11 +93,14 @@ public record PictureRoutes(
     Body body = new Body(exchange.body());
     Duration time = Wanted.seconds(body, "timeout", 300);
     int count = Math.toIntExact(Math.clamp(body.whole("count").orElse(1L), 0, Integer.MAX_VALUE));
+    Startup startup =
+        TemplateStartup.of(templates.of(source), SpecText.read(source.spec(), source.id()).spec());
     exchange.json(
         201,
         serving
             .engine()
-            .fork(source.id(), count, ForkKind.FILESYSTEM, HostAccessGuard.grants(exchange))
+            .fork(
+                source.id(), count, ForkKind.FILESYSTEM, HostAccessGuard.grants(exchange), startup)
             .stream()
             .map(fork -> told(exchange, fork, time))
             .toList());
@@ -104,11 +108,8 @@ public record PictureRoutes(
 
   private Map<String, Object> told(Exchange exchange, Forked fork, Duration time) {
     return switch (fork) {
-      case Forked.Made(var entry, var _) -> {
-        beginnings.begin(entry, templates.of(entry));
-        yield Map.of(
-            "sandbox", described.opened(exchange, serving.engine().renew(entry.id(), time)));
-      }
+      case Forked.Made(var entry, var _) ->
+          Map.of("sandbox", described.opened(exchange, serving.engine().renew(entry.id(), time)));
       case Forked.Failed(var why) -> Map.of("error", E2bError.control(why.fault()).body());
     };
   }

@@ -71,7 +71,9 @@ public record Wanted(E2bSettings settings) {
         CreateRequest.of(spec.build(), ProviderNames.plain(settings.provider()))
             .with(lifecycle(body, usual));
     boolean auto = request.placement().provider().equals(ProviderPreference.AUTO);
-    return Order.of(auto ? request.requiring(EXPECTED) : request).withLabels(labels);
+    return Order.of(auto ? request.requiring(EXPECTED) : request)
+        .withLabels(labels)
+        .withStartup(TemplateStartup.of(template, request.spec()));
   }
 
   private static Lifecycle lifecycle(Body body, long usual) {

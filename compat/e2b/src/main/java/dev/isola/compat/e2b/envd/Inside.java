@@ -8,6 +8,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileUser;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Optional;
@@ -33,7 +34,7 @@ final class Inside {
   record Guest(Sandbox sandbox, Home home) {
     /** Returns the files with all rights; what is made is his. */
     FileSystem files() {
-      return sandbox.files().madeFor(home.user());
+      return sandbox.files().as(FileUser.rootFor(home.user()));
     }
   }
 

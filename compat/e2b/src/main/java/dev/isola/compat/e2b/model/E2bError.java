@@ -4,6 +4,8 @@ import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** An error as E2B's clients read it: they look at the body's code more than at the status. */
 public record E2bError(int status, Map<String, Object> body) {
@@ -17,7 +19,18 @@ public record E2bError(int status, Map<String, Object> body) {
   /** Of the control plane: a status and a message. What is gone is as good as never there. */
   public static E2bError control(Fault fault) {
     int status = fault.code() == ErrorCode.SANDBOX_DESTROYED ? 404 : ErrorStatus.of(fault.code());
-    return new E2bError(status, Map.of("code", status, "message", message(fault)));
+    return new E2bError(status, Map.of("code", status, "message", message(fault) + said(fault)));
+  }
+
+  /** Returns what a command of the template wrote: these clients read nothing but the message. */
+  private static String said(Fault fault) {
+    if (fault.code() != ErrorCode.INIT_FAILED) {
+      return "";
+    }
+    return Stream.of("command", "output", "startOutput")
+        .filter(name -> !fault.context().getOrDefault(name, "").isBlank())
+        .map(name -> "\n" + name + ": " + fault.context().get(name).strip())
+        .collect(Collectors.joining());
   }
 
   /** Of files and facts in a sandbox. */

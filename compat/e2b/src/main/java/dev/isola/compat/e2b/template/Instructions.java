@@ -1,7 +1,7 @@
 package dev.isola.compat.e2b.template;
 
 import dev.isola.compat.e2b.model.Body;
-import dev.isola.engine.template.Step;
+import dev.isola.document.recipe.Step;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

@@ -18,8 +18,8 @@ public final class Kernel {
   /** An image with more libraries than base, where somebody made one. */
   public static final String IMAGE = "code-interpreter";
 
-  /** What it writes when it listens. */
-  public static final String READY = "ready";
+  /** A command of bash that succeeds once it listens. */
+  public static final String READY = "exec 3<>/dev/tcp/127.0.0.1/49999";
 
   private static final String VARIABLE = "ISOLA_KERNEL";
   private static final String START = "exec python3 -c \"$" + VARIABLE + "\"";

@@ -8,7 +8,7 @@ import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.template.BuildSettings;
-import dev.isola.engine.template.Recipe;
+import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;

@@ -8,6 +8,7 @@ import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
@@ -32,29 +33,36 @@ public final class E2bFiles implements FileSystem {
   private final Paths paths;
   private final Errors errors;
   private final Staging staging;
-  private final Optional<Heir> heir;
+
+  /** Empty for the sandbox's own user. */
+  private final Optional<FileUser> user;
+
+  /** The user that gets what root creates. */
+  private final Optional<FileOwner> owner;
 
   public E2bFiles(Inside inside) {
     this(inside, Optional.empty());
   }
 
-  private E2bFiles(Inside inside, Optional<String> owner) {
+  private E2bFiles(Inside inside, Optional<FileUser> user) {
     this.inside = inside;
+    this.user = user;
     this.shell = new Shell(inside);
     this.paths = new Paths(inside);
     this.errors = new Errors(inside);
     this.staging = new Staging(inside, shell, errors);
-    this.heir = owner.map(name -> new Heir(shell, errors, name));
+    this.owner =
+        user.filter(FileUser::privileged).map(one -> new FileOwner(shell, errors, one.name()));
   }
 
   @Override
-  public FileSystem madeFor(String owner) {
-    return new E2bFiles(inside.as("root"), Optional.of(owner));
+  public FileSystem as(FileUser user) {
+    return new E2bFiles(inside.as(user.privileged() ? "root" : user.name()), Optional.of(user));
   }
 
-  /** Makes something, which is then the heir's if there is one. */
+  /** Creates something, which then belongs to the owner if there is one. */
   private <T> T made(String path, String absolute, boolean keep, Supplier<T> making) {
-    return heir.isEmpty() ? making.get() : heir.get().made(path, absolute, keep, making);
+    return owner.isEmpty() ? making.get() : owner.get().made(path, absolute, keep, making);
   }
 
   @Override
@@ -71,7 +79,20 @@ public final class E2bFiles implements FileSystem {
     if (wrong != ErrorCode.INTERNAL) {
       throw errors.of(wrong, "reading", path, "it is no regular file");
     }
-    return new Reading(inside, errors).open(path, absolute, range, info.size());
+    return user.isPresent()
+        ? readAsUser(path, absolute, range)
+        : new Reading(inside, errors).open(path, absolute, range, info.size());
+  }
+
+  /** envd serves content with the permissions of the sandbox's user: a program of the user reads. */
+  private InputStream readAsUser(String path, String absolute, ReadRange range) {
+    if (range.length() == 0 || range.offset() == Long.MAX_VALUE) {
+      return InputStream.nullInputStream();
+    }
+    String length = range.length() == Long.MAX_VALUE ? "" : Long.toString(range.length());
+    List<String> args = List.of(absolute, Long.toString(range.offset() + 1), length);
+    Shell.Following content = shell.follow(Scripts.READ, inside.user(), args, Optional.empty());
+    return new ScriptOutput(content, said -> errors.of("reading", path, said));
   }
 
   @Override
@@ -80,17 +101,11 @@ public final class E2bFiles implements FileSystem {
     if (absolute.endsWith("/")) {
       throw errors.of(ErrorCode.IS_A_FOLDER, "writing", path, "its name is that of a folder");
     }
-    Optional<String> user = options.user().or(inside::user);
-    return made(path, absolute, false, () -> put(path, absolute, content, options, user));
+    return made(path, absolute, false, () -> put(path, absolute, content, options));
   }
 
-  private FileInfo put(
-      String path,
-      String absolute,
-      InputStream content,
-      WriteOptions options,
-      Optional<String> user) {
-    boolean anothers = user.isPresent();
+  private FileInfo put(String path, String absolute, InputStream content, WriteOptions options) {
+    boolean anothers = inside.user().isPresent();
     String how =
         options.append()
             ? "append"
@@ -108,7 +123,7 @@ public final class E2bFiles implements FileSystem {
                   options.mode().map(E2bFiles::octal).orElse(""),
                   anothers ? "copy" : "move",
                   options.sync() ? "sync" : "");
-          Shell.Said said = shell.run(Scripts.PUT, user, args);
+          Shell.Said said = shell.run(Scripts.PUT, inside.user(), args);
           if (anothers || !said.good()) {
             staging.drop(staged);
           }
@@ -195,7 +210,11 @@ public final class E2bFiles implements FileSystem {
 
   @Override
   public void changeOwner(String path, String owner) {
-    Shell.Said said = shell.runAsRoot(Scripts.CHANGE_OWNER, paths.absolute(path), owner);
+    String absolute = paths.absolute(path);
+    Shell.Said said =
+        user.isPresent()
+            ? shell.run(Scripts.CHANGE_OWNER, absolute, owner)
+            : shell.runAsRoot(Scripts.CHANGE_OWNER, absolute, owner);
     if (!said.good()) {
       throw errors.of("changing the owner of", path, said);
     }
@@ -262,7 +281,7 @@ public final class E2bFiles implements FileSystem {
                 Paths.leaf(absolute),
                 Patterns.anyOf("./", excludes)),
             Optional.empty());
-    return new Packed(tar, said -> errors.of("packing", path, said));
+    return new ScriptOutput(tar, said -> errors.of("packing", path, said));
   }
 
   @Override
@@ -279,7 +298,7 @@ public final class E2bFiles implements FileSystem {
             staging.drop(staged);
             throw errors.of("unpacking into", path, said);
           }
-          heir.ifPresent(one -> one.give(path, absolute));
+          owner.ifPresent(one -> one.give(path, absolute));
           return checked.summary();
         });
   }

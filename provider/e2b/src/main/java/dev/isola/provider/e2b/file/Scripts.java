@@ -127,6 +127,13 @@ final class Scripts {
   /** Gives $1 and all beneath it to $2. */
   static final String GIVE = "exec chown -hR -- \"$2\" \"$1\"";
 
+  /** Prints the content of $1 from byte $2 on (the first is 1), $3 bytes of it where given. */
+  static final String READ =
+      """
+      exec 3<"$1" || exit 2
+      if [ -n "$3" ]; then tail -c +"$2" <&3 | head -c "$3"; else tail -c +"$2" <&3; fi || exit 2
+      """;
+
   /** Packs the file or folder $1 of the folder $2, called $3, without what matches $4. */
   static final String PACK =
       THERE

@@ -7,31 +7,31 @@ import java.io.InputStream;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** An archive while it is made inside. */
-final class Packed extends InputStream {
-  private final Shell.Following tar;
+/** The output of a script inside, read while the script runs. */
+final class ScriptOutput extends InputStream {
+  private final Shell.Following script;
   private final Function<Shell.Said, SandboxException> failure;
   private byte[] piece = {};
   private int at;
   private boolean ended;
 
-  /** Returns once the archive begins. */
-  Packed(Shell.Following tar, Function<Shell.Said, SandboxException> failure) {
-    this.tar = tar;
+  /** Returns once the output begins. */
+  ScriptOutput(Shell.Following script, Function<Shell.Said, SandboxException> failure) {
+    this.script = script;
     this.failure = failure;
     try {
       more();
-      if (ended && !tar.said().good()) {
-        throw failure.apply(tar.said());
+      if (ended && !script.said().good()) {
+        throw failure.apply(script.said());
       }
     } catch (RuntimeException e) {
-      tar.close();
+      script.close();
       throw e;
     }
   }
 
   private void more() {
-    Optional<byte[]> next = tar.next();
+    Optional<byte[]> next = script.next();
     piece = next.orElse(new byte[0]);
     at = 0;
     ended = next.isEmpty();
@@ -58,15 +58,15 @@ final class Packed extends InputStream {
       at += count;
       return count;
     }
-    // 1 says that something changed while it was read, which a copy of what lives has to bear
-    if (tar.said().code() > 1) {
-      throw new IOException(failure.apply(tar.said()).fault().what());
+    // 1 is tar's code for a file that changed while it was read
+    if (script.said().code() > 1) {
+      throw new IOException(failure.apply(script.said()).fault().what());
     }
     return -1;
   }
 
   @Override
   public void close() {
-    tar.close();
+    script.close();
   }
 }

@@ -4,13 +4,13 @@ import dev.isola.provider.e2b.exec.Shell;
 import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;
 
-/** Somebody to whom belongs what root makes in his name. */
-record Heir(Shell shell, Errors errors, String owner) {
+/** The user that owns what root creates for it. */
+record FileOwner(Shell shell, Errors errors, String owner) {
 
   /**
-   * Makes something and gives it to him, with the folders that had to be made for it.
+   * Creates something and gives it to the owner, with the folders that had to be created for it.
    *
-   * @param keep whether what was there before stays whose it is
+   * @param keep whether what was there before keeps its owner
    */
   <T> T made(String path, String absolute, boolean keep, Supplier<T> making) {
     Shell.Said missing = shell.run(Scripts.MISSING, absolute, owner.split(":", 2)[0]);

@@ -1,4 +1,4 @@
-package dev.isola.engine.template;
+package dev.isola.document.recipe;
 
 import java.util.List;
 import java.util.Map;

@@ -1,0 +1,55 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.client.TemplateBuild;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Shows the log of a build as it grows: a header for each step, its output indented. */
+final class BuildOutput {
+  private static final int TAIL = 20;
+
+  private final Console console;
+  private final List<String> tail = new ArrayList<>();
+  private Optional<Long> step = Optional.empty();
+
+  BuildOutput(Console console) {
+    this.console = console;
+  }
+
+  void add(TemplateBuild.Line line) {
+    boolean header = line.step().isPresent() && !line.step().equals(step);
+    if (header) {
+      step = line.step();
+      tail.clear();
+    } else {
+      tail.add(line.message());
+      if (tail.size() > TAIL) {
+        tail.removeFirst();
+      }
+    }
+    if (!console.json()) {
+      console.print(shown(line, header) + "\n");
+    }
+  }
+
+  private String shown(TemplateBuild.Line line, boolean header) {
+    String text = Cells.text(line.message());
+    if (header) {
+      return console.paint(Console.Paint.BOLD, "#" + step.orElse(0L) + " " + text);
+    }
+    String indented = (line.step().isPresent() ? "   " : "") + text;
+    return switch (line.level()) {
+      case "error" -> console.paint(Console.Paint.RED, indented);
+      case "warn" -> console.paint(Console.Paint.YELLOW, indented);
+      default -> indented;
+    };
+  }
+
+  /** Returns the last lines of the step that was shown last. */
+  List<String> tail() {
+    return List.copyOf(tail);
+  }
+}

@@ -1,0 +1,91 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.UsageException;
+import dev.isola.document.RecipeDocument;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.events.CollectionEndEvent;
+import org.snakeyaml.engine.v2.events.CollectionStartEvent;
+import org.snakeyaml.engine.v2.events.Event;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/** The file of a recipe: YAML, or JSON, which is YAML too. */
+final class RecipeFile {
+  static final String NAME = "isola-template.yaml";
+
+  private static final int MOST_BYTES = 1024 * 1024;
+  private static final int DEEPEST = 20;
+  private static final LoadSettings SETTINGS =
+      LoadSettings.builder().setCodePointLimit(MOST_BYTES).build();
+
+  private RecipeFile() {}
+
+  /**
+   * Reads a recipe and checks it.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong with it
+   */
+  static Map<String, Object> read(Path file) {
+    Map<String, Object> document = parsed(file);
+    RecipeDocument.check(document);
+    return document;
+  }
+
+  private static Map<String, Object> parsed(Path file) {
+    try {
+      if (Files.size(file) > MOST_BYTES) {
+        throw unreadable(file, "is larger than " + MOST_BYTES + " bytes");
+      }
+      String text = Files.readString(file);
+      refuseDeep(file, text);
+      if (!(new Load(SETTINGS).loadFromString(text) instanceof Map<?, ?> tree)) {
+        throw unreadable(file, "does not hold keys and values");
+      }
+      Map<String, Object> document = new LinkedHashMap<>();
+      tree.forEach(
+          (key, value) -> {
+            if (value != null) {
+              document.put(String.valueOf(key), value);
+            }
+          });
+      return document;
+    } catch (MarkedYamlEngineException e) {
+      String line = e.getProblemMark().map(mark -> ", line " + (mark.getLine() + 1)).orElse("");
+      throw unreadable(file, "is not YAML" + line + ": " + e.getProblem());
+    } catch (YamlEngineException e) {
+      throw unreadable(file, "is not YAML, or not plain enough");
+    } catch (NoSuchFileException e) {
+      throw unreadable(file, "does not exist");
+    } catch (CharacterCodingException e) {
+      throw unreadable(file, "is not UTF-8");
+    } catch (IOException e) {
+      throw unreadable(file, "cannot be read: " + e.getMessage());
+    }
+  }
+
+  /** The parser's events come one by one; what loads them calls itself for each level. */
+  private static void refuseDeep(Path file, String text) {
+    int depth = 0;
+    for (Event event : new Parse(SETTINGS).parseString(text)) {
+      depth +=
+          event instanceof CollectionStartEvent ? 1 : event instanceof CollectionEndEvent ? -1 : 0;
+      if (depth > DEEPEST) {
+        throw unreadable(file, "is nested more than " + DEEPEST + " deep");
+      }
+    }
+  }
+
+  private static UsageException unreadable(Path file, String problem) {
+    return new UsageException(
+        "the recipe " + file + " " + problem, "name a recipe with -f; docs/templates.md has one");
+  }
+}

@@ -1,0 +1,103 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Arguments;
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.TemplateBuild;
+import dev.isola.client.TemplateBuildInfo;
+import dev.isola.client.TemplateRecipe;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola template build}. */
+@Command(
+    name = "build",
+    sortOptions = false,
+    description = {
+      "Build a template from a recipe and follow its log.",
+      "What the recipe copies is taken from FOLDER, except what a .dockerignore there names.",
+      "Exit status: 0 when the template is ready, 1 when a step of the build failed."
+    })
+final class TemplateBuildCommand extends RemoteCommand {
+  @Option(
+      names = {"-f", "--file"},
+      paramLabel = "FILE",
+      description = "The recipe, as YAML or JSON. Default: " + RecipeFile.NAME + " in FOLDER.")
+  private @Nullable String file;
+
+  @Option(
+      names = "--provider",
+      paramLabel = "P",
+      description = "What makes the sandbox of the build; the server's choice when not given.")
+  private String provider = "";
+
+  @Option(
+      names = "--network",
+      paramLabel = "MODE",
+      description = "bridge or host, for the steps. Default: the provider's.")
+  private String network = "";
+
+  @Parameters(index = "0", paramLabel = "NAME", description = "The template.")
+  private String name = "";
+
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "FOLDER",
+      description = "What the recipe copies from; this folder when not given.")
+  private String folder = ".";
+
+  TemplateBuildCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    Path source = Arguments.hostPath("FOLDER", folder);
+    Path recipe =
+        file == null ? source.resolve(RecipeFile.NAME) : Arguments.hostPath("--file", file);
+    TemplateRecipe read = new TemplateRecipe(RecipeFile.read(recipe));
+    try (TemplateBuild build =
+        isola.templates().build(name, read, source, provider, network)) {
+      BuildOutput output = new BuildOutput(console);
+      for (Optional<TemplateBuild.Line> line = build.read();
+          line.isPresent();
+          line = build.read()) {
+        output.add(line.get());
+      }
+      return ended(build.await(), output, console);
+    } catch (IOException e) {
+      throw new UsageException(
+          "what the recipe copies cannot be read: " + e.getMessage(), "check " + source);
+    }
+  }
+
+  private int ended(TemplateBuildInfo result, BuildOutput output, Console console) {
+    if (console.json()) {
+      Map<String, Object> json = new LinkedHashMap<>(result.document());
+      if (!result.isReady()) {
+        json.put("output", output.tail());
+      }
+      console.print(json);
+    } else if (result.isReady()) {
+      console.print("template " + Cells.text(name) + " is ready\n");
+    }
+    if (result.isReady()) {
+      return ExitCodes.OK;
+    }
+    console.remark(
+        (result.failedStep().isPresent() ? "" : "the build failed: ") + result.reason());
+    return ExitCodes.FAILED;
+  }
+}

@@ -1,0 +1,41 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Action;
+import dev.isola.app.cli.HelpCommand;
+import dev.isola.app.cli.Wiring;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code isola template}: the commands about templates, and their help when none is named. */
+@Command(
+    name = "template",
+    synopsisSubcommandLabel = "COMMAND",
+    description = "Build, list and remove templates of a server.")
+public final class TemplateCommand implements Action {
+  private final Wiring wiring;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  private TemplateCommand(Wiring wiring) {
+    this.wiring = wiring;
+  }
+
+  public static CommandLine line(Wiring wiring) {
+    return new CommandLine(new TemplateCommand(wiring))
+        .addSubcommand(new TemplateBuildCommand(wiring))
+        .addSubcommand(new TemplateListCommand(wiring))
+        .addSubcommand(new TemplateShowCommand(wiring))
+        .addSubcommand(new TemplateRemoveCommand(wiring));
+  }
+
+  @Override
+  public int run() {
+    if (spec == null) {
+      throw new IllegalStateException("picocli did not inject the spec");
+    }
+    return HelpCommand.show(spec.commandLine(), wiring);
+  }
+}

@@ -1,0 +1,45 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Table;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import dev.isola.client.TemplateInfo;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code isola template ls}. */
+@Command(name = "ls", description = "List templates, by name.")
+final class TemplateListCommand extends RemoteCommand {
+
+  TemplateListCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    List<TemplateInfo> all = isola.templates().list();
+    if (console.json()) {
+      console.print(Map.of("templates", all.stream().map(TemplateInfo::document).toList()));
+      return ExitCodes.OK;
+    }
+    if (all.isEmpty()) {
+      console.print("no templates; isola template build NAME makes one\n");
+      return ExitCodes.OK;
+    }
+    Instant now = Instant.now();
+    Table table = new Table().row("NAME", "IMAGE", "UPDATED");
+    for (TemplateInfo one : all) {
+      table.row(
+          Cells.text(one.name()),
+          Cells.text(one.image().orElse("not built")),
+          Cells.since(one.updatedAt(), now) + " ago");
+    }
+    console.print(table.text());
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,31 @@
+package dev.isola.app.remote;
+
+import dev.isola.app.cli.Cells;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.Wiring;
+import dev.isola.client.Isola;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code isola template rm}. */
+@Command(name = "rm", description = "Remove templates with their images and builds.")
+final class TemplateRemoveCommand extends RemoteCommand {
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The templates.")
+  private List<String> names = new ArrayList<>();
+
+  TemplateRemoveCommand(Wiring wiring) {
+    super(wiring);
+  }
+
+  @Override
+  int run(Isola isola, Console console) {
+    for (String one : names) {
+      isola.templates().remove(one);
+      console.print(Cells.text(one) + "\n");
+    }
+    return ExitCodes.OK;
+  }
+}

@@ -1,0 +1,202 @@
+package dev.isola.client;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.client.error.Problem;
+import dev.isola.codec.tar.TarStream;
+import dev.isola.codec.tar.TreeEntry;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A tar archive of what a step of a recipe copies. The same files make the same bytes: entries are
+ * sorted, and have neither times nor owners. Links are archived as links, and never followed.
+ */
+final class CopyArchive implements AutoCloseable {
+  private final Path file;
+  private final String sha256;
+  private final long size;
+
+  private CopyArchive(Path file, String sha256, long size) {
+    this.file = file;
+    this.sha256 = sha256;
+    this.size = size;
+  }
+
+  /**
+   * Archives files of a folder.
+   *
+   * @param from a path in the folder, a pattern of such paths, or {@code .} for everything
+   * @throws dev.isola.client.error.NotFound when there is nothing of that name
+   * @throws dev.isola.client.error.InvalidRequest when the path leads out of the folder
+   */
+  static CopyArchive pack(Path folder, String from) throws IOException {
+    Path root = folder.toRealPath();
+    if (!Files.isDirectory(root)) {
+      throw new NotDirectoryException(folder.toString());
+    }
+    Map<String, Item> items = items(root, Selection.of(from));
+    if (items.isEmpty()) {
+      throw Problem.here(
+              "FILE_NOT_FOUND",
+              "there is nothing to copy: " + from + " in " + folder,
+              "check the path, and .dockerignore")
+          .exception();
+    }
+    List<TarStream.Item> entries = List.copyOf(items.values());
+    Path file = Files.createTempFile("isola-copy", ".tar");
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      try (InputStream archive = new TarStream(entries.iterator());
+          OutputStream out = new DigestOutputStream(Files.newOutputStream(file), digest)) {
+        archive.transferTo(out);
+      }
+      return new CopyArchive(file, HexFormat.of().formatHex(digest.digest()), Files.size(file));
+    } catch (NoSuchAlgorithmException e) {
+      Files.delete(file);
+      throw new IllegalStateException("every Java has SHA-256", e);
+    } catch (IOException | RuntimeException e) {
+      Files.delete(file);
+      throw e;
+    }
+  }
+
+  String sha256() {
+    return sha256;
+  }
+
+  long size() {
+    return size;
+  }
+
+  InputStream open() throws IOException {
+    return Files.newInputStream(file);
+  }
+
+  @Override
+  public void close() throws IOException {
+    Files.deleteIfExists(file);
+  }
+
+  /**
+   * Which paths are copied.
+   *
+   * @param path that is copied with all in it; empty for everything
+   */
+  private record Selection(String path, boolean pattern, PathPattern compiled) {
+    static Selection of(String from) {
+      String path = from.replaceAll("^(\\./)+|/+$", "").replaceAll("^\\.$", "");
+      if (path.startsWith("/") || Path.of(path).normalize().startsWith("..")) {
+        throw Problem.here(
+                "INVALID_REQUEST",
+                from + " leads out of the folder that is copied from",
+                "name a path in the folder")
+            .exception();
+      }
+      return new Selection(path, PathPattern.isPattern(path), PathPattern.of(path));
+    }
+
+    boolean contains(String candidate) {
+      return path.isEmpty()
+          || (pattern ? compiled.matches(candidate) : (candidate + "/").startsWith(path + "/"));
+    }
+
+    /** Returns whether something in a folder may be copied. */
+    boolean reaches(String folder) {
+      return pattern || contains(folder) || (path + "/").startsWith(folder + "/");
+    }
+  }
+
+  private static Map<String, Item> items(Path root, Selection selection) throws IOException {
+    IgnoreRules ignored = IgnoreRules.in(root);
+    Map<String, Item> items = new TreeMap<>();
+    Files.walkFileTree(
+        root,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes)
+              throws IOException {
+            String path = root.relativize(folder).toString();
+            if (path.isEmpty()) {
+              return FileVisitResult.CONTINUE;
+            }
+            if (!selection.reaches(path) || (ignored.ignores(path) && ignored.prunes())) {
+              return FileVisitResult.SKIP_SUBTREE;
+            }
+            return add(folder, path, attributes);
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            return add(file, root.relativize(file).toString(), attributes);
+          }
+
+          private FileVisitResult add(Path file, String path, BasicFileAttributes attributes)
+              throws IOException {
+            if (selection.contains(path) && !ignored.ignores(path)) {
+              Item item = Item.of(file, path, attributes);
+              items.put(item.entry().path(), item);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return items;
+  }
+
+  private record Item(Path path, TreeEntry entry) implements TarStream.Item {
+    static Item of(Path file, String path, BasicFileAttributes attributes) throws IOException {
+      if (attributes.isOther()) {
+        throw new IOException(file + " is neither a file nor a folder nor a link");
+      }
+      boolean link = attributes.isSymbolicLink();
+      TreeEntry.Kind kind =
+          link
+              ? TreeEntry.Kind.LINK
+              : attributes.isDirectory() ? TreeEntry.Kind.FOLDER : TreeEntry.Kind.FILE;
+      int mode =
+          link
+              ? 0777
+              : FileModes.of(Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS));
+      return new Item(
+          file,
+          new TreeEntry(
+              bytes(path),
+              kind,
+              link ? bytes(Files.readSymbolicLink(file).toString()) : "",
+              mode,
+              0,
+              0,
+              kind == TreeEntry.Kind.FILE ? attributes.size() : 0,
+              0,
+              0,
+              Map.of()));
+    }
+
+    /** Each char of a name in an archive is a byte. */
+    private static String bytes(String text) {
+      return new String(text.getBytes(UTF_8), ISO_8859_1);
+    }
+
+    @Override
+    public InputStream content() throws IOException {
+      return Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS);
+    }
+  }
+}

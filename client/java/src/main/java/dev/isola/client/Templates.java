@@ -1,0 +1,124 @@
+package dev.isola.client;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The templates of a server. A sandbox is made from one by naming it in its spec. */
+public final class Templates {
+  /** Removing one removes its image. */
+  private static final Duration LONG = Duration.ofMinutes(10);
+
+  private static final Address ADDRESS = Address.of("templates");
+  private final Transport transport;
+
+  Templates(Transport transport) {
+    this.transport = transport;
+  }
+
+  public List<TemplateInfo> list() {
+    return transport.get(ADDRESS).list("templates").stream().map(TemplateInfo::read).toList();
+  }
+
+  public TemplateInfo get(String name) {
+    return TemplateInfo.read(transport.get(ADDRESS.slash(name)));
+  }
+
+  /** Removes a template with its image and builds; refused while a sandbox uses it. */
+  public void remove(String name) {
+    transport.delete(ADDRESS.slash(name), LONG);
+  }
+
+  /** Lists the builds of a template that the server remembers, newest first. */
+  public List<TemplateBuildInfo> builds(String name) {
+    return transport.get(ADDRESS.slash(name, "builds")).list("builds").stream()
+        .map(TemplateBuildInfo::read)
+        .toList();
+  }
+
+  /** Returns a build that was begun before. */
+  public TemplateBuild build(String name, String build) {
+    return new TemplateBuild(transport, ADDRESS.slash(name, "builds", build), build);
+  }
+
+  /** Begins a build where the server decides. */
+  public TemplateBuild build(String name, TemplateRecipe recipe, Path folder) throws IOException {
+    return build(name, recipe, folder, "", "");
+  }
+
+  /**
+   * Begins a build. What its steps copy is archived and uploaded first, unless the server has it.
+   *
+   * @param folder that paths to copy begin at; a {@code .dockerignore} in it is kept to
+   * @param provider that makes the sandbox of the build; empty text for the server's choice
+   * @param network of the steps: bridge or host; empty text for the provider's default
+   * @throws IOException when a file to copy cannot be read
+   */
+  public TemplateBuild build(
+      String name, TemplateRecipe recipe, Path folder, String provider, String network)
+      throws IOException {
+    Map<String, Object> body = new HashMap<>();
+    body.put("recipe", uploaded(recipe.document(), folder));
+    if (!provider.isEmpty()) {
+      body.put("provider", provider);
+    }
+    if (!network.isEmpty()) {
+      body.put("network", network);
+    }
+    Fields begun = transport.post(ADDRESS.slash(name, "builds"), body);
+    return build(begun.text("template"), begun.text("id"));
+  }
+
+  /** Returns a recipe whose copies name archives that the server has. */
+  private Map<String, Object> uploaded(Map<String, Object> recipe, Path folder)
+      throws IOException {
+    if (!(recipe.get("steps") instanceof List<?> steps)) {
+      return recipe;
+    }
+    List<Object> complete = new ArrayList<>();
+    for (Object step : steps) {
+      complete.add(uploadedStep(step, folder));
+    }
+    Map<String, Object> all = new LinkedHashMap<>(recipe);
+    all.put("steps", complete);
+    return all;
+  }
+
+  private Object uploadedStep(Object step, Path folder) throws IOException {
+    if (step instanceof Map<?, ?> fields
+        && fields.get("copy") instanceof Map<?, ?> copy
+        && copy.get("from") instanceof String from
+        && copy.get("archive") == null) {
+      Map<Object, Object> named = new LinkedHashMap<>(copy);
+      named.put("archive", upload(folder, from));
+      return Map.of("copy", named);
+    }
+    return step; // the server says what is wrong with it, if anything is
+  }
+
+  private String upload(Path folder, String from) throws IOException {
+    try (CopyArchive archive = CopyArchive.pack(folder, from)) {
+      Address address = ADDRESS.slash("uploads", archive.sha256());
+      if (!transport.get(address).flag("uploaded")) {
+        try (InputStream in = archive.open()) {
+          Content counted = new Content(in, bytes -> {});
+          transport.upload(
+              "PUT",
+              address,
+              "application/x-tar",
+              BodyPublishers.fromPublisher(
+                  BodyPublishers.ofInputStream(() -> counted), archive.size()),
+              counted::count);
+        }
+      }
+      return archive.sha256();
+    }
+  }
+}

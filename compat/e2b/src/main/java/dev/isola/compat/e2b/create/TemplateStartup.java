@@ -1,0 +1,40 @@
+package dev.isola.compat.e2b.create;
+
+import dev.isola.compat.e2b.template.Kernel;
+import dev.isola.compat.e2b.template.Template;
+import dev.isola.engine.startup.Startup;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.Volume;
+import java.util.Optional;
+
+/** Translates what a template runs in a new sandbox into a startup of the engine. Pure. */
+public final class TemplateStartup {
+  private TemplateStartup() {}
+
+  /** Returns the startup of a sandbox with this spec, which was made from the template. */
+  public static Startup of(Template template, SandboxSpec spec) {
+    Startup startup = Startup.NONE;
+    if (spec.user().isPresent() && spec.volumes().stream().anyMatch(TemplateStartup::isWritable)) {
+      startup = startup.withVolumeOwner(spec.user().get());
+    }
+    if (template.start().isEmpty()) {
+      return startup;
+    }
+    Command start = command(template, template.start().get());
+    boolean kernel = Kernel.isOf(template);
+    Optional<String> ready = kernel ? Optional.of(Kernel.READY) : template.ready();
+    startup = startup.withStart(kernel ? Kernel.command(start) : start);
+    return ready.isEmpty() ? startup : startup.withReady(command(template, ready.get()));
+  }
+
+  private static boolean isWritable(Volume volume) {
+    return volume.type() == Volume.Type.VOLUME && !volume.readOnly();
+  }
+
+  private static Command command(Template template, String text) {
+    return Command.argv("/bin/bash", "-l", "-c", text)
+        .withUser(template.user())
+        .withCwd(template.folder());
+  }
+}

@@ -1,0 +1,341 @@
+package dev.isola.document;
+
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.spec.SpecValidation;
+import dev.isola.spi.spec.Violation;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The recipe of a template as a document: a tree of maps, lists, text and numbers, as a JSON or
+ * YAML library makes it.
+ *
+ * <pre>{@code
+ * {
+ *   "base": "python:3.14",                 // or image; or "template": the name of a template
+ *   "env": {"LANG": "C.UTF-8"},            // these four are the first steps, in this order
+ *   "packages": ["git", "ripgrep"],
+ *   "user": "agent",
+ *   "workdir": "/app",
+ *   "steps": [
+ *     {"copy": {"from": "src", "to": "src", "owner": "agent", "mode": "0755",
+ *               "archive": "9f86d0..."}},  // SHA-256 of the uploaded archive
+ *     {"run": "pip install -r src/requirements.txt", "user": "root"},
+ *     {"env": {"MODE": "fast"}}, {"workdir": "/app/src"}, {"user": "agent"},
+ *     {"packages": ["curl"]}
+ *   ],
+ *   "start": "python3 -m http.server 8000",
+ *   "ready": "curl -sf http://127.0.0.1:8000",
+ *   "cpu": 2,
+ *   "memoryMb": 2048
+ * }
+ * }</pre>
+ */
+public final class RecipeDocument {
+  private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,255}");
+
+  /** A hyphen at the beginning would make an option of it, and at the end remove the package. */
+  private static final Pattern PACKAGE =
+      Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
+
+  private static final Pattern ACCOUNT =
+      Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?");
+  private static final Pattern MODE = Pattern.compile("[0-7]{3,4}");
+  private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+  private static final int LONGEST_COMMAND = 64 * 1024;
+  private static final int LONGEST_NAME = 512;
+  private static final int LONGEST_PATH = 4096;
+  private static final int LONGEST_VALUE = 32 * 1024;
+  private static final int MOST_NAMES = 500;
+  private static final List<String> KINDS =
+      List.of("run", "copy", "env", "packages", "workdir", "user");
+
+  private final DocumentReader in;
+  private final boolean archives;
+
+  private RecipeDocument(DocumentReader in, boolean archives) {
+    this.in = in;
+    this.archives = archives;
+  }
+
+  /**
+   * Reads a recipe whose archives are named.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest naming every field that is unknown, of the wrong
+   *     type or invalid, by its path in the document
+   */
+  public static Recipe fromMap(Map<String, ?> document) {
+    return read(document, true);
+  }
+
+  /**
+   * Checks a recipe as its author wrote it, before the files that it copies are archived.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest like {@link #fromMap}
+   */
+  public static void check(Map<String, ?> document) {
+    read(document, false);
+  }
+
+  private static Recipe read(Map<String, ?> document, boolean archives) {
+    List<Violation> violations = new ArrayList<>();
+    Recipe recipe = new RecipeDocument(DocumentReader.of(document, violations), archives).recipe();
+    SpecValidation.refuse(ErrorCode.INVALID_REQUEST, "the recipe", violations);
+    return recipe;
+  }
+
+  /**
+   * Writes {@code recipe}; {@link #fromMap} reads it back as an equal one, but for what a base
+   * brings beside its files, which no document has.
+   */
+  public static Map<String, Object> toMap(Recipe recipe) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    switch (recipe.base()) {
+      case Recipe.Base.Image image -> document.put("base", image.name());
+      case Recipe.Base.OfTemplate(String name) -> document.put("template", name);
+      case Recipe.Base.Host _ -> {} // no document has one
+    }
+    document.put("steps", recipe.steps().stream().map(RecipeDocument::step).toList());
+    recipe.start().ifPresent(command -> document.put("start", command));
+    recipe.ready().ifPresent(command -> document.put("ready", command));
+    recipe.cpus().ifPresent(cores -> document.put("cpu", cores));
+    recipe.memoryMb().ifPresent(size -> document.put("memoryMb", size));
+    return document;
+  }
+
+  private static Map<String, Object> step(Step step) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    switch (step) {
+      case Step.Run(String command, Optional<String> user) -> {
+        document.put("run", command);
+        user.ifPresent(name -> document.put("user", name));
+      }
+      case Step.Copy copy -> {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("from", copy.source());
+        fields.put("to", copy.destination());
+        copy.owner().ifPresent(owner -> fields.put("owner", owner));
+        copy.mode().ifPresent(mode -> fields.put("mode", mode));
+        fields.put("archive", copy.archive());
+        document.put("copy", fields);
+      }
+      case Step.Env(Map<String, String> variables) -> document.put("env", variables);
+      case Step.Packages(List<String> names) -> document.put("packages", names);
+      case Step.Workdir(String path) -> document.put("workdir", path);
+      case Step.User(String name) -> document.put("user", name);
+    }
+    return document;
+  }
+
+  private Recipe recipe() {
+    Optional<String> image = in.field(text(LONGEST_NAME), "base", "image");
+    Optional<String> template = in.field(text(LONGEST_NAME), "template");
+    boolean named = in.has("base") || in.has("image");
+    if (named && in.has("template")) {
+      in.refuse("template", "is given beside base; a build begins with one of them");
+    } else if (!named && !in.has("template")) {
+      in.refuse("base", "is missing: name an image here, or a template as template");
+    }
+    List<Step> steps = new ArrayList<>();
+    in.field(this::env, "env").ifPresent(steps::add);
+    in.field(this::packages, "packages").ifPresent(steps::add);
+    in.field(account(), "user").map(Step.User::new).ifPresent(steps::add);
+    in.field(text(LONGEST_PATH), "workdir").map(Step.Workdir::new).ifPresent(steps::add);
+    in.field(this::steps, "steps").ifPresent(steps::addAll);
+    Recipe recipe =
+        new Recipe(
+            template
+                .<Recipe.Base>map(Recipe.Base.OfTemplate::new)
+                .orElse(new Recipe.Base.Image(image.orElse(""))),
+            steps,
+            in.field(text(LONGEST_COMMAND), "start"),
+            in.field(text(LONGEST_COMMAND), "ready"),
+            in.field(this::cores, "cpu"),
+            in.field(this::megabytes, "memoryMb", "memory"));
+    if (recipe.ready().isPresent() && recipe.start().isEmpty() && template.isEmpty()) {
+      in.refuse("ready", "is given without start: there is nothing to wait for");
+    }
+    in.done();
+    return recipe;
+  }
+
+  /** More steps than that are not looked at, and not told one by one. */
+  private Optional<List<Step>> steps(String field, @Nullable Object value) {
+    if (!(value instanceof List<?> elements)) {
+      return in.refuse(field, "must be a list");
+    }
+    if (elements.size() > Recipe.MOST_STEPS) {
+      return in.refuse(field, "has more than " + Recipe.MOST_STEPS + " steps");
+    }
+    List<Step> read = new ArrayList<>();
+    for (int i = 0; i < elements.size(); i++) {
+      String place = field + "[" + i + "]";
+      in.asObject(place, elements.get(i)).flatMap(step -> step(place, step)).ifPresent(read::add);
+    }
+    return Optional.of(read);
+  }
+
+  private Optional<Step> step(String place, DocumentReader step) {
+    List<String> kinds = KINDS.stream().filter(step::has).toList();
+    boolean runAs = kinds.equals(List.of("run", "user"));
+    Optional<Step> read = Optional.empty();
+    if (kinds.size() > 1 && !runAs) {
+      step.expect(KINDS.toArray(String[]::new));
+      in.refuse(place, "has " + String.join(" and ", kinds) + "; write one step for each");
+    } else if (kinds.isEmpty()) {
+      step.expect(KINDS.toArray(String[]::new));
+      in.refuse(place, "must have one of " + String.join(", ", KINDS));
+    } else {
+      read = step(kinds.getFirst(), place, step);
+    }
+    step.done();
+    return read;
+  }
+
+  private Optional<Step> step(String kind, String place, DocumentReader step) {
+    return switch (kind) {
+      case "run" -> {
+        Optional<String> command = step.field(text(LONGEST_COMMAND), "run");
+        Optional<String> user = step.field(account(), "user");
+        yield command.map(text -> new Step.Run(text, user));
+      }
+      case "copy" -> step.object("copy").flatMap(fields -> copy(place, fields));
+      case "env" -> step.field(this::env, "env");
+      case "packages" -> step.field(this::packages, "packages");
+      case "workdir" -> step.field(text(LONGEST_PATH), "workdir").map(Step.Workdir::new);
+      default -> step.field(account(), "user").map(Step.User::new);
+    };
+  }
+
+  private Optional<Step> copy(String place, DocumentReader fields) {
+    Optional<String> from = fields.required(this::source, "from");
+    Optional<String> to = fields.required(text(LONGEST_PATH), "to");
+    Optional<String> owner = fields.field(account(), "owner");
+    Optional<String> mode =
+        fields.field(matching(MODE, "must be permission bits as text, such as \"0755\""), "mode");
+    Optional<String> archive =
+        fields.field(
+            matching(SHA256, "must be the SHA-256 of an uploaded archive: 64 hexadecimal digits"),
+            "archive");
+    if (archives && !fields.has("archive")) {
+      in.refuse(place + ".copy.archive", "is missing: upload the files, and name the upload here");
+    }
+    fields.done();
+    return from.flatMap(
+        source -> to.map(target -> new Step.Copy(archive.orElse(""), source, target, owner, mode)));
+  }
+
+  /** A path that leads out of the archive would name files of the sandbox, or of the client. */
+  private Optional<String> source(String field, @Nullable Object value) {
+    return text(LONGEST_PATH)
+        .read(field, value)
+        .flatMap(
+            path ->
+                path.startsWith("/")
+                    ? in.refuse(field, "must be relative to the folder that is copied from")
+                    : List.of(path.split("/")).contains("..")
+                        ? in.refuse(field, "contains '..'")
+                        : path.contains("**")
+                            ? in.refuse(field, "contains '**'; name the folder instead")
+                            : Optional.of(path));
+  }
+
+  private Optional<Step> env(String field, @Nullable Object value) {
+    if (!(value instanceof Map<?, ?> entries)) {
+      return in.refuse(field, "must be an object");
+    }
+    if (entries.size() > MOST_NAMES) {
+      return in.refuse(field, "has more than " + MOST_NAMES + " variables");
+    }
+    Map<String, String> variables = new LinkedHashMap<>();
+    entries.forEach(
+        (key, each) -> {
+          String name = String.valueOf(key);
+          String place = field + "." + DocumentReader.brief(name);
+          if (!VARIABLE.matcher(name).matches()) {
+            in.refuse(field, "has a name that is not one: '" + DocumentReader.brief(name) + "'");
+          }
+          value(place, each).ifPresent(text -> variables.put(name, text));
+        });
+    return Optional.of(new Step.Env(variables));
+  }
+
+  /** A YAML file has numbers and flags where a variable has text. Values are not told. */
+  private Optional<String> value(String field, @Nullable Object value) {
+    if (!(value instanceof String || value instanceof Number || value instanceof Boolean)) {
+      return in.refuse(field, "must be text");
+    }
+    String text = String.valueOf(value);
+    if (text.length() > LONGEST_VALUE) {
+      return in.refuse(field, "is longer than " + LONGEST_VALUE + " characters");
+    }
+    return text.indexOf('\0') >= 0 ? in.refuse(field, "contains a NUL") : Optional.of(text);
+  }
+
+  private Optional<Step> packages(String field, @Nullable Object value) {
+    if (!(value instanceof List<?> elements)) {
+      return in.refuse(field, "must be a list");
+    }
+    if (elements.size() > MOST_NAMES) {
+      return in.refuse(field, "has more than " + MOST_NAMES + " names");
+    }
+    DocumentReader.Reading<String> name = matching(PACKAGE, "is not the name of a package");
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < elements.size(); i++) {
+      name.read(field + "[" + i + "]", elements.get(i)).ifPresent(names::add);
+    }
+    return names.isEmpty() ? Optional.empty() : Optional.of(new Step.Packages(names));
+  }
+
+  private Optional<Long> cores(String field, @Nullable Object value) {
+    return within(field, value, 1, 1024);
+  }
+
+  private Optional<Long> megabytes(String field, @Nullable Object value) {
+    return within(field, value, 4, 64L << 20);
+  }
+
+  private Optional<Long> within(String field, @Nullable Object value, long least, long most) {
+    return in.asLong(field, value)
+        .flatMap(
+            number ->
+                number >= least && number <= most
+                    ? Optional.of(number)
+                    : in.refuse(field, "must be " + least + " to " + most + ": " + number));
+  }
+
+  private DocumentReader.Reading<String> account() {
+    return matching(ACCOUNT, "must be a user, or user:group");
+  }
+
+  private DocumentReader.Reading<String> matching(Pattern pattern, String problem) {
+    return (field, value) ->
+        in.asText(field, value)
+            .flatMap(
+                text ->
+                    pattern.matcher(text).matches()
+                        ? Optional.of(text)
+                        : in.refuse(field, problem + ": '" + DocumentReader.brief(text) + "'"));
+  }
+
+  private DocumentReader.Reading<String> text(int longest) {
+    return (field, value) ->
+        in.asText(field, value)
+            .flatMap(
+                text ->
+                    text.isBlank()
+                        ? in.refuse(field, "is blank")
+                        : text.length() > longest
+                            ? in.refuse(field, "is longer than " + longest + " characters")
+                            : text.indexOf('\0') >= 0
+                                ? in.refuse(field, "contains a NUL")
+                                : Optional.of(text));
+  }
+}

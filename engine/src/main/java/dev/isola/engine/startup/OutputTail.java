@@ -1,0 +1,24 @@
+package dev.isola.engine.startup;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Keeps the last bytes that a command wrote, for an error message. */
+final class OutputTail {
+  /** How many bytes are kept. */
+  static final int MAX_BYTES = 2048;
+
+  private byte[] kept = new byte[0];
+
+  synchronized void add(byte[] bytes) {
+    int fromBytes = Math.min(bytes.length, MAX_BYTES);
+    int fromKept = Math.min(kept.length, MAX_BYTES - fromBytes);
+    byte[] joined = Arrays.copyOfRange(kept, kept.length - fromKept, kept.length + fromBytes);
+    System.arraycopy(bytes, bytes.length - fromBytes, joined, fromKept, fromBytes);
+    kept = joined;
+  }
+
+  synchronized String text() {
+    return new String(kept, StandardCharsets.UTF_8);
+  }
+}

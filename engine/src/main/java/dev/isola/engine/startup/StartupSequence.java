@@ -1,0 +1,218 @@
+package dev.isola.engine.startup;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
+import dev.isola.spi.exec.Output;
+import dev.isola.spi.exec.OutputLimit;
+import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.file.FileUser;
+import dev.isola.spi.spec.Volume;
+import dev.isola.store.Failpoint;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionService;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the startup of one sandbox, once. It ends when the ready command succeeds, when the start
+ * command fails, when the sandbox is gone, on interruption and at its timeout, whatever the sandbox
+ * does: everything that waits for the sandbox runs on threads of its own. Output is read while the
+ * ready command is waited for, so that it does not hold the start command back, and only its end is
+ * kept.
+ */
+public final class StartupSequence {
+  /** The tag of the start command in the list of executions. */
+  public static final String TAG = "start";
+
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+  private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
+
+  /** How long an interrupted task has to let go before it is abandoned. */
+  private static final Duration LET_GO = Duration.ofSeconds(5);
+
+  private static final OutputLimit READY_OUTPUT = new OutputLimit(0, OutputTail.MAX_BYTES);
+
+  private final Sandbox sandbox;
+  private final List<Volume> volumes;
+  private final Startup startup;
+  private final StartupFailure failure;
+  private final ExecutorService threads;
+  private final CompletionService<Boolean> tasks;
+  private final long end;
+  private final OutputTail output = new OutputTail();
+  private volatile @Nullable Execution started;
+  private volatile @Nullable ExecResult lastRun;
+
+  /**
+   * @param volumes of the sandbox
+   */
+  public StartupSequence(Sandbox sandbox, List<Volume> volumes, Startup startup) {
+    this.sandbox = sandbox;
+    this.volumes = volumes;
+    this.startup = startup;
+    failure = new StartupFailure(sandbox.id());
+    threads =
+        Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("isola-startup-" + sandbox.id() + "-", 0).factory());
+    tasks = new ExecutorCompletionService<>(threads);
+    end = System.nanoTime() + startup.timeout().toNanos();
+  }
+
+  /**
+   * Returns when the sandbox is ready; the start command goes on.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest with {@code INIT_FAILED} when a command fails
+   * @throws SandboxException when the sandbox does not answer, or the thread is interrupted
+   */
+  public void run() {
+    try {
+      await(tasks.submit(this::begin, true));
+      Failpoint.CREATE_STARTING.reach();
+      if (startup.ready().isPresent()) {
+        Execution running = started;
+        if (running != null) {
+          Future<Boolean> _ = tasks.submit(() -> watch(running), true);
+        }
+        await(tasks.submit(() -> awaitSuccess(startup.ready().get())));
+      }
+      Failpoint.CREATE_STARTED.reach();
+    } finally {
+      letGo();
+    }
+  }
+
+  private void begin() {
+    startup.volumeOwner().ifPresent(this::giveVolumes);
+    if (startup.start().isPresent()) {
+      Command command = startup.start().get();
+      try {
+        started = sandbox.start(command.withTag(TAG));
+      } catch (SandboxException e) {
+        throw failure.of("start", command, e);
+      }
+    }
+  }
+
+  /** A volume that no sandbox has used yet belongs to root. */
+  private void giveVolumes(String user) {
+    FileSystem all = sandbox.files().as(FileUser.rootFor(user));
+    for (Volume volume : volumes) {
+      boolean writable = volume.type() == Volume.Type.VOLUME && !volume.readOnly();
+      if (writable && all.stat(volume.destination(), NOFOLLOW_LINKS).uid() == 0) {
+        all.changeOwner(volume.destination(), user);
+      }
+    }
+  }
+
+  /** Reads the output of the start command; returns when it succeeded. */
+  private void watch(Execution running) {
+    Command command = startup.start().orElseThrow();
+    Exit exit;
+    try {
+      for (Optional<Output> piece = running.read(); piece.isPresent(); piece = running.read()) {
+        if (piece.get() instanceof Output.Data data) {
+          output.add(data.bytes().toArray());
+        }
+      }
+      exit = running.await();
+    } catch (SandboxException e) {
+      throw failure.of("start", command, e);
+    }
+    if (!exit.equals(new Exit.Exited(0))) {
+      throw failure.ended(command, exit, output.text());
+    }
+  }
+
+  private boolean awaitSuccess(Command ready) throws InterruptedException {
+    Duration pause = FIRST_PAUSE;
+    while (true) {
+      ExecResult result;
+      try {
+        result = sandbox.run(ready.withTimeout(time(ready)), READY_OUTPUT);
+      } catch (SandboxException e) {
+        throw failure.of("ready", ready, e);
+      }
+      if (result.succeeded()) {
+        return true;
+      }
+      lastRun = result;
+      Thread.sleep(pause);
+      Duration longer = pause.multipliedBy(2);
+      pause = longer.compareTo(LONGEST_PAUSE) < 0 ? longer : LONGEST_PAUSE;
+    }
+  }
+
+  /** Returns how long the ready command may run: its own timeout, or what is left. */
+  private Duration time(Command ready) {
+    Duration left = Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime()));
+    return ready.timeout().filter(own -> own.compareTo(left) < 0).orElse(left);
+  }
+
+  /** Waits for a task; one that fails before it fails the startup. */
+  private void await(Future<Boolean> wanted) {
+    try {
+      Future<Boolean> ended;
+      do {
+        ended = tasks.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        if (ended == null) {
+          throw late();
+        }
+        boolean _ = ended.get();
+      } while (!ended.equals(wanted));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(
+              ErrorCode.CANCELLED,
+              "interrupted while the startup of sandbox " + sandbox.id() + " ran",
+              "create the sandbox again")
+          .sandbox(sandbox.id())
+          .exception(e);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof SandboxException known
+          ? known
+          : Fault.of(
+                  ErrorCode.INTERNAL,
+                  "the startup of sandbox " + sandbox.id() + " failed: " + e.getCause(),
+                  "look into the server's log")
+              .sandbox(sandbox.id())
+              .exception(e);
+    }
+  }
+
+  private SandboxException late() {
+    boolean begun = startup.start().isEmpty() || started != null;
+    return begun && startup.ready().isPresent()
+        ? failure.notReady(
+            startup.ready().get(), startup.timeout(), Optional.ofNullable(lastRun), output.text())
+        : failure.late(startup.timeout());
+  }
+
+  /** Ends the threads and lets go of the start command, which goes on. */
+  private void letGo() {
+    threads.shutdownNow();
+    try {
+      boolean _ = threads.awaitTermination(LET_GO.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    Execution running = started;
+    if (running != null) {
+      running.close();
+    }
+  }
+}

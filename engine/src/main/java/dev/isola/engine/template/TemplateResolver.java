@@ -1,0 +1,105 @@
+package dev.isola.engine.template;
+
+import dev.isola.document.request.TemplateReference;
+import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.startup.Startup;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.SpecValidation;
+import dev.isola.spi.spec.Violation;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Completes an order whose request names a template: what the request says itself wins.
+ *
+ * @param built returns a template that was built, by name
+ */
+public record TemplateResolver(Function<String, TemplateView> built) {
+
+  /**
+   * Returns the order with a spec that has the image, the variables, the user, the folder and the
+   * limits of its template, and with the start and ready command of it; the order itself when it
+   * names none.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest when it names an image too
+   * @throws dev.isola.spi.error.NotFound when there is no such template, or none that was built
+   */
+  public Order resolve(Order order) {
+    Optional<TemplateReference> reference =
+        order.request().template().filter(one -> !one.isResolved());
+    return reference.isEmpty() ? order : resolve(order, reference.get());
+  }
+
+  private Order resolve(Order order, TemplateReference reference) {
+    SandboxSpec spec = order.request().spec();
+    if (spec.image().isPresent()) {
+      SpecValidation.refuse(
+          ErrorCode.INVALID_SPEC,
+          "the spec",
+          List.of(new Violation("template", "is given beside image; name one of them")));
+    }
+    TemplateView template = built.apply(reference.name());
+    SandboxSpec complete = complete(spec, template, reference);
+    Startup startup = startup(order.startup(), complete, template);
+    return order.with(order.request().resolved(complete)).withStartup(startup);
+  }
+
+  private static SandboxSpec complete(
+      SandboxSpec spec, TemplateView template, TemplateReference reference) {
+    SandboxSpec.Builder complete =
+        spec.toBuilder().env(env(spec, template)).limits(limits(spec, template, reference));
+    template.image().ifPresent(complete::image);
+    if (spec.user().isEmpty() && !template.user().isEmpty()) {
+      complete.user(template.user());
+    }
+    if (spec.cwd().isEmpty() && !template.cwd().isEmpty()) {
+      complete.cwd(template.cwd());
+    }
+    return complete.build();
+  }
+
+  private static Startup startup(Startup before, SandboxSpec spec, TemplateView template) {
+    Startup startup = before;
+    if (template.start().isPresent()) {
+      startup = startup.withStart(command(spec, template.start().get()));
+    }
+    if (template.ready().isPresent()) {
+      startup = startup.withReady(command(spec, template.ready().get()));
+    }
+    return startup;
+  }
+
+  /** A login shell, as the steps of a build have. */
+  private static Command command(SandboxSpec spec, String text) {
+    Command command = Command.argv("/bin/sh", "-c", BuildSteps.SHELL, "startup", text);
+    command = spec.user().map(command::withUser).orElse(command);
+    return spec.cwd().map(command::withCwd).orElse(command);
+  }
+
+  /** A secret variable of the request takes the place of one of the template. */
+  private static Map<String, String> env(SandboxSpec spec, TemplateView template) {
+    Map<String, String> env = new LinkedHashMap<>(template.env());
+    env.putAll(spec.env());
+    env.keySet().removeAll(spec.secretEnv().keySet());
+    return env;
+  }
+
+  private static ResourceLimits limits(
+      SandboxSpec spec, TemplateView template, TemplateReference reference) {
+    ResourceLimits limits = spec.limits();
+    if (!reference.ownCpu() && template.cpus().isPresent()) {
+      limits = limits.withCpu(template.cpus().get());
+    }
+    if (!reference.ownMemory() && template.memoryMb().isPresent()) {
+      limits = limits.withMemoryMb(template.memoryMb().get());
+    }
+    return limits;
+  }
+}

@@ -1,0 +1,435 @@
+package dev.isola.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Delivery;
+import dev.isola.engine.api.Event;
+import dev.isola.engine.api.SandboxFilter;
+import dev.isola.engine.lifecycle.Order;
+import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.Forked;
+import dev.isola.engine.startup.Startup;
+import dev.isola.engine.startup.StartupSequence;
+import dev.isola.spi.Destroy;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.ExecutionInfo;
+import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Start and ready commands, with real processes of the test provider. */
+class StartupTest {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** Commands of the test provider see the files of the host. */
+  @TempDir Path shared;
+
+  @TempDir Path folder;
+
+  private EngineHouse house(String yaml) throws IOException {
+    return new EngineHouse(folder, yaml);
+  }
+
+  private static SandboxSpec.Builder spec() {
+    return SandboxSpec.builder(SandboxId.random(RANDOM));
+  }
+
+  private static Order order(Startup startup) {
+    return Order.of(CreateRequest.of(spec().build(), "test")).withStartup(startup);
+  }
+
+  /** Writes a line for each time it is started, and goes on. */
+  private Command start() {
+    return Command.shell("echo started >> " + file("starts") + "; exec sleep 600");
+  }
+
+  /** Succeeds once the test says so. */
+  private Command ready() {
+    return Command.shell("test -f " + file("go"));
+  }
+
+  private Startup waiting() {
+    return Startup.NONE.withStart(start()).withReady(ready());
+  }
+
+  private Path file(String name) {
+    return shared.resolve(name);
+  }
+
+  private void go() throws IOException {
+    Files.createFile(file("go"));
+  }
+
+  private void awaitStart() {
+    await().until(() -> Files.exists(file("starts")));
+  }
+
+  private static void assertNothingIsLeft(EngineHouse house) {
+    assertThat(house.registry.get("test").inventory()).isEmpty();
+    assertThat(house.engine.list(SandboxFilter.ALL.notDestroyed(), "", 10).entries()).isEmpty();
+    assertThat(house.engine.promised().promised()).isEqualTo(Resources.NONE);
+  }
+
+  private static SandboxException failure(EngineHouse house, Order order) {
+    return catchThrowableOfType(SandboxException.class, () -> house.engine.create(order));
+  }
+
+  /** A client whose create fails. */
+  private record Client(Thread thread, CompletableFuture<SandboxException> failed) {
+    static Client creating(EngineHouse house, Order order) {
+      CompletableFuture<SandboxException> failed = new CompletableFuture<>();
+      return new Client(
+          Thread.ofVirtual().start(() -> failed.complete(StartupTest.failure(house, order))),
+          failed);
+    }
+
+    boolean waits() {
+      return thread.getState() == Thread.State.TIMED_WAITING
+          || thread.getState() == Thread.State.WAITING;
+    }
+
+    SandboxException failure() throws InterruptedException, ExecutionException {
+      return failed.get();
+    }
+  }
+
+  private static List<ExecutionInfo> executions(Sandbox sandbox) {
+    return sandbox.as(Attaching.class).orElseThrow().executions();
+  }
+
+  @Test
+  void sandboxIsRunningWhenItsReadyCommandHasSucceeded() throws Exception {
+    try (EngineHouse house = house("");
+        ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      Order order = order(waiting());
+      SandboxId id = order.request().spec().id();
+      Future<Delivery> create = clients.submit(() -> house.engine.create(order));
+      awaitStart();
+      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.CREATING);
+      go();
+      Delivery delivery = create.get();
+      assertThat(delivery.entry().state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(executions(delivery.sandbox()))
+          .filteredOn(ExecutionInfo::running)
+          .singleElement()
+          .satisfies(one -> assertThat(one.tag()).hasValue(StartupSequence.TAG));
+      assertThat(house.engine.events().after(0, 100)).extracting(Event::type).contains("ready");
+    }
+  }
+
+  @Test
+  void repeatedCreateWaitsForTheStartupAndGetsTheSameSandbox() throws Exception {
+    try (EngineHouse house = house("");
+        ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<Delivery> first =
+          clients.submit(() -> house.engine.create(order(waiting()).withKey("k")));
+      awaitStart();
+      Future<Delivery> second =
+          clients.submit(() -> house.engine.create(order(waiting()).withKey("k")));
+      SandboxFilter creating = SandboxFilter.ALL.states(SandboxState.CREATING);
+      assertThat(house.engine.list(creating, "", 10).entries()).hasSize(1);
+      Resources one = Resources.of(spec().build().limits());
+      await().until(() -> house.engine.promised().promised().equals(one));
+      go();
+      assertThat(second.get().entry().id()).isEqualTo(first.get().entry().id());
+      assertThat(second.get().entry().state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(second.get().repeated()).isTrue();
+      assertThat(Files.readAllLines(file("starts"))).hasSize(1);
+      assertThat(house.registry.get("test").inventory()).hasSize(1);
+    }
+  }
+
+  @Test
+  void failedStartCommandLeavesNothingAndSaysWhy() throws IOException {
+    try (EngineHouse house = house("")) {
+      Command start = Command.shell("echo hello; echo broken >&2; exit 3");
+      Order order = order(Startup.NONE.withStart(start).withReady(ready())).withKey("k");
+      SandboxException error = failure(house, order);
+      assertThat(error.code()).isEqualTo(ErrorCode.INIT_FAILED);
+      assertThat(error).hasMessageContaining("start command failed with exit code 3");
+      assertThat(error.context())
+          .containsEntry("exitCode", "3")
+          .containsEntry("command", start.display())
+          .hasEntrySatisfying(
+              "output", text -> assertThat(text).contains("hello\n").contains("broken\n"));
+      assertNothingIsLeft(house);
+      String cause = house.engine.entry(order.request().spec().id()).cause().orElse("");
+      assertThat(cause).contains("exit code 3").doesNotContain("broken");
+
+      go();
+      assertThat(house.engine.create(order(waiting()).withKey("k")).repeated()).isFalse();
+    }
+  }
+
+  @Test
+  void commandThatCannotBeStartedIsAnErrorOfTheClient() throws IOException {
+    try (EngineHouse house = house("")) {
+      Command missing = Command.argv("/no/such/program");
+      assertThat(failure(house, order(Startup.NONE.withStart(missing))))
+          .hasMessageContaining("start command cannot be started")
+          .satisfies(
+              e -> assertThat(((SandboxException) e).code()).isEqualTo(ErrorCode.INIT_FAILED));
+      assertThat(failure(house, order(Startup.NONE.withReady(missing))))
+          .hasMessageContaining("ready command cannot be started")
+          .satisfies(
+              e -> assertThat(((SandboxException) e).code()).isEqualTo(ErrorCode.INIT_FAILED));
+      assertNothingIsLeft(house);
+    }
+  }
+
+  @Test
+  void readyCommandThatNeverSucceedsLeavesNothingAndSaysWhy() throws IOException {
+    try (EngineHouse house = house("")) {
+      Startup never =
+          Startup.NONE
+              .withStart(Command.shell("echo listening nowhere; exec sleep 600"))
+              .withReady(Command.shell("echo refused; exit 7"))
+              .withTimeout(Duration.ofSeconds(2));
+      SandboxException error = failure(house, order(never));
+      assertThat(error.code()).isEqualTo(ErrorCode.INIT_FAILED);
+      assertThat(error)
+          .hasMessageContaining("ready command did not succeed within 2 s")
+          .hasMessageContaining("last exit code was 7");
+      assertThat(error.context())
+          .containsEntry("output", "refused\n")
+          .containsEntry("startOutput", "listening nowhere\n");
+      assertNothingIsLeft(house);
+    }
+  }
+
+  @Test
+  void readyCommandThatHangsEndsAtTheTimeout() throws IOException {
+    try (EngineHouse house = house("")) {
+      Startup hangs =
+          Startup.NONE
+              .withReady(Command.shell("exec sleep 600"))
+              .withTimeout(Duration.ofSeconds(1));
+      assertThat(failure(house, order(hangs)))
+          .hasMessageContaining("ready command did not succeed within 1 s");
+      assertNothingIsLeft(house);
+    }
+  }
+
+  @Test
+  void failedStartCommandEndsAReadyCommandThatHangs() throws IOException {
+    try (EngineHouse house = house("")) {
+      Startup hangs =
+          Startup.NONE
+              .withStart(Command.shell("exit 4"))
+              .withReady(Command.shell("exec sleep 600"))
+              .withTimeout(Duration.ofMinutes(30));
+      assertThat(failure(house, order(hangs))).hasMessageContaining("exit code 4");
+      assertNothingIsLeft(house);
+    }
+  }
+
+  @Test
+  void endlessOutputIsReadAndBounded() throws IOException {
+    try (EngineHouse house = house("")) {
+      Startup endless =
+          Startup.NONE
+              .withStart(Command.shell("while :; do echo 0123456789; done"))
+              .withReady(Command.shell("head -c 3000000 /dev/zero; exit 1"))
+              .withTimeout(Duration.ofSeconds(2));
+      SandboxException error = failure(house, order(endless));
+      assertThat(error.code()).isEqualTo(ErrorCode.INIT_FAILED);
+      assertThat(error.context().get("startOutput")).contains("0123456789").hasSizeLessThan(2100);
+      assertThat(error.context().get("output")).hasSizeLessThan(2100);
+      assertNothingIsLeft(house);
+    }
+  }
+
+  @Test
+  void outputThatIsNotWaitedForDoesNotHoldTheStartCommandBack() throws IOException {
+    try (EngineHouse house = house("")) {
+      Command chatty =
+          Command.shell("head -c 5000000 /dev/zero; touch " + file("go") + "; exec sleep 600");
+      Delivery delivery =
+          house.engine.create(order(Startup.NONE.withStart(chatty).withReady(ready())));
+      assertThat(delivery.entry().state()).isEqualTo(SandboxState.RUNNING);
+    }
+  }
+
+  @Test
+  void destroyDuringTheStartupEndsIt() throws Exception {
+    try (EngineHouse house = house("");
+        ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      Order order = order(waiting().withTimeout(Duration.ofMinutes(30)));
+      Future<Delivery> create = clients.submit(() -> house.engine.create(order));
+      awaitStart();
+      house.engine.destroy(order.request().spec().id(), Destroy.FORCE);
+      assertThatThrownBy(create::get)
+          .hasCauseInstanceOf(Gone.class)
+          .hasMessageContaining("was destroyed while it was made");
+      assertNothingIsLeft(house);
+    }
+  }
+
+  @Test
+  void sandboxThatIsStartingCannotBePaused() throws Exception {
+    try (EngineHouse house = house("");
+        ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      Order order = order(waiting());
+      SandboxId id = order.request().spec().id();
+      Future<Delivery> create = clients.submit(() -> house.engine.create(order));
+      awaitStart();
+      assertThatThrownBy(() -> house.engine.pause(id, PauseKind.MEMORY))
+          .isInstanceOf(Conflict.class)
+          .hasMessageContaining("still being created");
+      go();
+      assertThat(create.get().entry().state()).isEqualTo(SandboxState.RUNNING);
+    }
+  }
+
+  @Test
+  void interruptedCreateLeavesNothing() throws Exception {
+    try (EngineHouse house = house("")) {
+      Order order = order(waiting().withTimeout(Duration.ofMinutes(30)));
+      Client client = Client.creating(house, order);
+      awaitStart();
+      client.thread().interrupt();
+      assertThat(client.failure().code()).isEqualTo(ErrorCode.CANCELLED);
+      assertNothingIsLeft(house);
+    }
+  }
+
+  @Test
+  void repeatedCreateIsNotGivenASandboxWhoseStartupFailed() throws Exception {
+    try (EngineHouse house = house("")) {
+      Command failing =
+          Command.shell(
+              "echo started >> "
+                  + file("starts")
+                  + "; until test -f "
+                  + file("fail")
+                  + "; do sleep 0.05; done; exit 5");
+      Startup startup = Startup.NONE.withStart(failing).withReady(ready());
+      Client first = Client.creating(house, order(startup).withKey("k"));
+      awaitStart();
+      Client second = Client.creating(house, order(startup).withKey("k"));
+      await().until(second::waits);
+      Files.createFile(file("fail"));
+      assertThat(first.failure()).hasMessageContaining("exit code 5");
+      // It waited for the first, or came after it and failed by itself.
+      assertThat(second.failure()).hasMessageContaining("exit code 5");
+      assertNothingIsLeft(house);
+    }
+  }
+
+  @Test
+  void failedStartupIsNotTriedAtAnotherProvider() throws IOException {
+    FakeProvider gvisor = new FakeProvider("gvisor");
+    gvisor.commandFailure =
+        () -> Fault.of(ErrorCode.RESOURCE_LIMIT, "no process left", "").exception();
+    FakeProvider bubblewrap = new FakeProvider("bubblewrap");
+    try (EngineHouse house = new EngineHouse(folder, "", gvisor, bubblewrap)) {
+      Order order =
+          Order.of(CreateRequest.auto(spec().build())).withStartup(Startup.NONE.withStart(start()));
+      assertThat(failure(house, order)).hasMessageContaining("no process left");
+      assertThat(gvisor.created.get()).isEqualTo(1);
+      assertThat(bubblewrap.created.get()).isZero();
+      assertThat(house.engine.entry(order.request().spec().id()).state())
+          .isEqualTo(SandboxState.DESTROYED);
+    }
+  }
+
+  @Test
+  void sandboxThatIsStartingIsLeftAloneByReconciliationAndExpiry() throws Exception {
+    AtomicInteger rounds = new AtomicInteger();
+    FakeProvider gvisor = new FakeProvider("gvisor");
+    gvisor.inventoryFailure =
+        () -> {
+          rounds.incrementAndGet();
+          return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "counted", "").exception();
+        };
+    try (EngineHouse house = new EngineHouse(folder, "reconcile: {interval: 1s}", gvisor);
+        ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      SandboxId soon = idle(house, Duration.ofSeconds(30));
+      SandboxId later = idle(house, Duration.ofSeconds(50));
+      Order order = order(waiting()).withIdleTimeout(Duration.ofSeconds(30));
+      SandboxId id = order.request().spec().id();
+      Future<Delivery> create = clients.submit(() -> house.engine.create(order));
+      awaitStart();
+      int before = rounds.get();
+      await().until(() -> rounds.get() >= before + 2);
+      house.clock.pass(Duration.ofSeconds(45));
+      await().until(() -> house.engine.entry(soon).state() == SandboxState.DESTROYED);
+      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.CREATING);
+      go();
+      assertThat(create.get().entry().state()).isEqualTo(SandboxState.RUNNING);
+      // The time that the startup took does not count as idle.
+      house.clock.pass(Duration.ofSeconds(10));
+      await().until(() -> house.engine.entry(later).state() == SandboxState.DESTROYED);
+      assertThat(house.engine.entry(id).state()).isEqualTo(SandboxState.RUNNING);
+    }
+  }
+
+  private static SandboxId idle(EngineHouse house, Duration time) {
+    return house.engine.create(order(Startup.NONE).withIdleTimeout(time)).entry().id();
+  }
+
+  @Test
+  void sandboxWithAStartupIsNotTakenFromTheWarmPool() throws IOException {
+    String pool =
+        """
+        pool:
+          - provider: test
+            size: 1
+            spec: {}
+        """;
+    try (EngineHouse house = house(pool)) {
+      SandboxFilter pooled = SandboxFilter.ALL.pooled(true).states(SandboxState.RUNNING);
+      await().until(() -> house.engine.list(pooled, "", 10).entries().size() == 1);
+      go();
+      assertThat(house.engine.create(order(waiting())).entry().warm()).isFalse();
+      assertThat(Files.readAllLines(file("starts"))).hasSize(1);
+      assertThat(house.engine.create(order(Startup.NONE)).entry().warm()).isTrue();
+    }
+  }
+
+  @Test
+  void startupRunsInEveryFork() throws IOException {
+    try (EngineHouse house = house("")) {
+      SandboxId source = house.engine.create(order(Startup.NONE)).entry().id();
+      go();
+      List<Forked> forks = house.engine.fork(source, 3, ForkKind.FILESYSTEM, false, waiting());
+      assertThat(forks).hasSize(3).allMatch(Forked.Made.class::isInstance);
+      assertThat(Files.readAllLines(file("starts"))).hasSize(3);
+      for (Forked fork : forks) {
+        SandboxId id = ((Forked.Made) fork).entry().id();
+        assertThat(executions(house.engine.sandbox(id)))
+            .filteredOn(ExecutionInfo::running)
+            .extracting(ExecutionInfo::tag)
+            .containsExactly(Optional.of(StartupSequence.TAG));
+      }
+    }
+  }
+}

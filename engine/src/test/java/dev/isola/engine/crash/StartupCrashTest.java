@@ -1,0 +1,98 @@
+package dev.isola.engine.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.conformance.Scratch;
+import dev.isola.conformance.census.Census;
+import dev.isola.conformance.census.LeakCensus;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.store.Failpoint;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A server is killed while a startup runs, or after it and before that is written. */
+class StartupCrashTest {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final String KEY = Traffic.WITH_STARTUP + "1";
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Failpoint.class,
+      names = {"CREATE_STARTING", "CREATE_STARTED"})
+  void killedStartupLeavesNothingAndARepeatedCreateIsReady(Failpoint point)
+      throws InterruptedException {
+    try (Scratch scratch = Scratch.make("isola-startup-")) {
+      Site site =
+          new Site(
+              new InstanceId("s" + SandboxId.random(new SecureRandom())),
+              scratch.path(),
+              List.of());
+      LeakCensus leaks = new LeakCensus(site.instance(), site.data());
+      Census before = leaks.take();
+      try (ChildProcess first = start(site, Optional.of(point.toString()))) {
+        expect(first, "ready");
+        first.say("retry " + KEY);
+        assertThat(first.endsWithin(PATIENCE)).isTrue();
+        assertThat(first.stoppedAtFailpoint()).isTrue();
+        assertThat(first.next(PATIENCE)).as("nothing was acknowledged").isEmpty();
+      }
+      try (ChildProcess second = start(site, Optional.empty())) {
+        expect(second, "ready");
+        Dump recovered = dump(second);
+        assertThat(recovered.entries.values())
+            .extracting(Dump.Entry::state)
+            .containsExactly(SandboxState.DESTROYED);
+        assertThat(recovered.seen).isEmpty();
+        assertThat(leaks.take().things()).isEmpty();
+
+        second.say("retry " + KEY);
+        String[] created = next(second).split(" ");
+        assertThat(created[0]).isEqualTo("created");
+        Dump repeated = dump(second);
+        assertThat(repeated.entries.get(created[1]).state()).isEqualTo(SandboxState.RUNNING);
+        assertThat(repeated.seen).containsOnlyKeys(created[1]);
+        assertThat(repeated.unready).isEmpty();
+        second.say("finish");
+        expect(second, "finished");
+      }
+      assertThat(leaks.leakedSince(before)).isEmpty();
+    }
+  }
+
+  private static ChildProcess start(Site site, Optional<String> failpoint) {
+    return ChildProcess.start(
+        CrashChild.class,
+        failpoint,
+        site.folder().resolve("child.log"),
+        List.of(
+            site.instance().value(),
+            site.folder().toString(),
+            "1",
+            Planted.NOTHING.name(),
+            "",
+            "shutdown: drain"));
+  }
+
+  private static Dump dump(ChildProcess child) throws InterruptedException {
+    child.say("dump");
+    Dump dump = new Dump();
+    for (String line = next(child); !line.equals("dumped"); line = next(child)) {
+      dump.hear(line);
+    }
+    return dump;
+  }
+
+  private static void expect(ChildProcess child, String wanted) throws InterruptedException {
+    assertThat(next(child)).isEqualTo(wanted);
+  }
+
+  private static String next(ChildProcess child) throws InterruptedException {
+    return child.next(PATIENCE).orElseThrow(() -> new AssertionError("the server died"));
+  }
+}

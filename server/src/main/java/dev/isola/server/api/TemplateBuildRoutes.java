@@ -1,0 +1,232 @@
+package dev.isola.server.api;
+
+import dev.isola.engine.api.BuildLine;
+import dev.isola.engine.api.BuildView;
+import dev.isola.engine.template.BuildLogPage;
+import dev.isola.engine.template.TemplateService;
+import dev.isola.server.auth.Confidential;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
+import dev.isola.server.error.Problem;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Query;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Violation;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Builds of templates, their logs, and the archives that their steps copy from. Logs hold what the
+ * operator's commands print, so they need the scope admin.
+ */
+record TemplateBuildRoutes(Serving serving) {
+  private static final String BUILDS = TemplateRoutes.TEMPLATE + "/{name}/builds";
+  private static final String UPLOAD = TemplateRoutes.TEMPLATE + "/uploads/{digest}";
+  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final int PAGE = 100;
+  private static final int MOST_BUILDS = 10_000;
+  private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+
+  private static final Parameter BUILD =
+      Parameter.path("build", new Shape.Filled(64), "the build's id");
+  private static final Parameter DIGEST =
+      Parameter.path("digest", new Shape.Filled(64), "SHA-256 of the archive, in hexadecimal");
+
+  static final Shape.Obj SHAPE =
+      new Shape.Obj(
+          Field.needed("id", Shapes.WORD, "names it"),
+          Field.needed("template", Shapes.WORD, "the id of the template"),
+          Field.needed(
+              "state",
+              new Shape.Choice(Stream.of(BuildView.State.values()).map(Answers::word).toList()),
+              "how far it is"),
+          Field.of("reason", Shapes.TEXT, "why it failed; *** below scope admin"),
+          Field.of("failedStep", Shapes.COUNT, "the number of the step that failed, from 1 on"),
+          Field.needed("createdAt", Shapes.TIME, "when it was asked for"),
+          Field.needed("updatedAt", Shapes.TIME, "when its state changed"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("GET", BUILDS, "listTemplateBuilds", "Lists builds of a template, newest first.")
+            .takes(TemplateRoutes.NAME)
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed(
+                            "builds",
+                            new Shape.ListOf(SHAPE, MOST_BUILDS),
+                            "those that are remembered"))))
+            .by(
+                exchange ->
+                    exchange.json(
+                        200,
+                        Map.of(
+                            "builds",
+                            templates().builds(template(exchange)).stream()
+                                .map(TemplateBuildRoutes::json)
+                                .toList()))),
+        Route.of("GET", BUILDS + "/{build}", "getTemplateBuild", "Describes a build.")
+            .takes(TemplateRoutes.NAME, BUILD)
+            .answers(Answer.json(200, SHAPE))
+            .by(
+                exchange ->
+                    exchange.json(
+                        200, json(templates().build(template(exchange), build(exchange))))),
+        Route.of(
+                "GET",
+                BUILDS + "/{build}/log",
+                "followTemplateBuild",
+                "Follows the log of a build: line for each, then result, or error. The id of each"
+                    + " is the offset to go on from.")
+            .needs(Scope.ADMIN)
+            .takes(
+                TemplateRoutes.NAME,
+                BUILD,
+                Parameter.query("offset", Shapes.COUNT, "how many lines to skip; 0"),
+                Parameter.header("Last-Event-ID", Shapes.COUNT, "instead of offset"))
+            .answers(Answer.of("text/event-stream", "lines, then the result"))
+            .by(this::follow),
+        Route.of("GET", UPLOAD, "getTemplateUpload", "Tells whether an archive is there.")
+            .needs(Scope.ADMIN)
+            .takes(DIGEST)
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed("sha256", Shapes.WORD, "that was asked for"),
+                        Field.needed("uploaded", Shapes.FLAG, "whether it is there"))))
+            .by(
+                exchange ->
+                    exchange.json(
+                        200,
+                        Map.of(
+                            "sha256",
+                            digest(exchange),
+                            "uploaded",
+                            templates().hasArchive(digest(exchange))))),
+        Route.of(
+                "PUT",
+                UPLOAD,
+                "uploadTemplateArchive",
+                "Uploads the tar archive (plain or gzip) that steps copy from. It is kept when it"
+                    + " has the SHA-256 of the path, and not at all otherwise.")
+            .needs(Scope.ADMIN)
+            .takes(DIGEST)
+            .takes(new Body.Stream("application/x-tar"))
+            .by(
+                exchange -> {
+                  templates().upload(digest(exchange), exchange.content());
+                  exchange.empty();
+                }));
+  }
+
+  private TemplateService templates() {
+    return serving.engine().templates();
+  }
+
+  private String template(Exchange exchange) {
+    return TemplateRoutes.template(serving, exchange).id();
+  }
+
+  private static String build(Exchange exchange) {
+    return exchange.path("build");
+  }
+
+  private static String digest(Exchange exchange) {
+    String digest = exchange.path("digest");
+    if (!SHA256.matcher(digest).matches()) {
+      throw Query.refused(
+          List.of(new Violation("digest", "must be 64 hexadecimal digits in lower case")));
+    }
+    return digest;
+  }
+
+  private void follow(Exchange exchange) throws IOException {
+    String template = template(exchange);
+    String build = build(exchange);
+    templates().build(template, build); // an unknown one is a problem answer, not a stream
+    long offset =
+        exchange
+            .header("Last-Event-ID")
+            .or(() -> exchange.query("offset"))
+            .map(Long::parseLong)
+            .orElse(0L);
+    try (Sse sse = Sse.begin(exchange)) {
+      try {
+        follow(exchange, sse, template, build, offset);
+      } catch (SandboxException e) {
+        sse.send("error", Long.toString(offset), Problem.of(e, exchange.requestId()).body());
+      }
+    }
+  }
+
+  private void follow(Exchange exchange, Sse sse, String template, String build, long from)
+      throws IOException {
+    long offset = from;
+    long spoke = System.nanoTime();
+    while (!exchange.ending()) {
+      BuildLogPage page = templates().log(template, build, offset, PAGE);
+      long number = page.next() - page.lines().size();
+      for (BuildLine line : page.lines()) {
+        sse.send("line", Long.toString(number + 1), json(number, line));
+        number++;
+        spoke = System.nanoTime();
+      }
+      offset = page.next();
+      if (page.last()) {
+        sse.send("result", Long.toString(offset), disclosed(templates().build(template, build)));
+        return;
+      }
+      if (System.nanoTime() - spoke > Sse.BREATH.toNanos()) {
+        sse.breathe();
+        spoke = System.nanoTime();
+      }
+      if (page.lines().isEmpty()) {
+        templates().awaitLog(template, build, offset, LOOK_UP);
+      }
+    }
+  }
+
+  private static Map<String, Object> json(long number, BuildLine line) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("number", number);
+    json.put("at", line.at().toString());
+    json.put("level", Answers.word(line.level()));
+    line.step().ifPresent(step -> json.put("step", step));
+    json.put("message", line.message());
+    return json;
+  }
+
+  static Map<String, Object> json(BuildView build) {
+    Map<String, Object> json = disclosed(build);
+    json.computeIfPresent("reason", (field, text) -> Confidential.content(text, Scope.ADMIN));
+    return json;
+  }
+
+  /** Describes a build to a client of the scope admin. */
+  private static Map<String, Object> disclosed(BuildView build) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", build.id());
+    json.put("template", build.template());
+    json.put("state", Answers.word(build.state()));
+    if (!build.reason().isEmpty()) {
+      json.put("reason", build.reason());
+    }
+    build.failedStep().ifPresent(step -> json.put("failedStep", step));
+    json.put("createdAt", build.createdAt().toString());
+    json.put("updatedAt", build.updatedAt().toString());
+    return json;
+  }
+}

@@ -1,0 +1,212 @@
+package dev.isola.server.api;
+
+import dev.isola.document.RecipeDocument;
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.TemplateView;
+import dev.isola.engine.template.BuildSettings;
+import dev.isola.engine.template.TemplateService;
+import dev.isola.server.auth.Confidential;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.context.Serving;
+import dev.isola.server.route.Exchange;
+import dev.isola.server.route.Parameter;
+import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Answer;
+import dev.isola.server.route.Route.Body;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.NetworkMode;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * Templates: built from recipes, listed, removed. A build decides what runs in the sandboxes of
+ * other clients, so it needs the scope admin.
+ */
+record TemplateRoutes(Serving serving) {
+  static final String TEMPLATE = "/api/v1/templates";
+
+  static final Parameter NAME =
+      Parameter.path("name", new Shape.Filled(128), "the template's name or id");
+
+  private static final int MOST_LISTED = 100_000;
+  private static final List<String> NETWORKS =
+      Stream.of(NetworkMode.BRIDGE, NetworkMode.HOST).map(Answers::word).toList();
+
+  private static final Shape.Obj SHAPE =
+      new Shape.Obj(
+          Field.needed("id", Shapes.WORD, "its id, which no other template ever has"),
+          Field.needed("name", Shapes.WORD, "by which a create names it"),
+          Field.needed("names", new Shape.ListOf(Shapes.WORD, 1000), "all names, with their tags"),
+          Field.of("image", Shapes.WORD, "its image; absent until a build has succeeded"),
+          Field.needed("env", Shapes.TEXTS, "variables of its sandboxes; *** below scope use"),
+          Field.of("user", Shapes.WORD, "that runs commands"),
+          Field.of("cwd", Shapes.PATH, "in which commands run"),
+          Field.of("start", Shapes.TEXT, "runs in the background; *** below scope use"),
+          Field.of("ready", Shapes.TEXT, "succeeds once start can be used; *** below scope use"),
+          Field.of("cpu", Shapes.COUNT, "cores of its sandboxes"),
+          Field.of("memoryMb", Shapes.COUNT, "memory of its sandboxes"),
+          Field.needed("build", Shapes.WORD, "the newest build"),
+          Field.needed("createdAt", Shapes.TIME, "when it was first asked for"),
+          Field.needed("updatedAt", Shapes.TIME, "when it last changed"));
+
+  private static final Shape.Obj BUILD =
+      new Shape.Obj(
+          Field.needed("recipe", new Shape.Document(recipe()), "how it is built"),
+          Field.of("provider", Shapes.WORD, "that makes the sandbox of the build"),
+          Field.of("network", new Shape.Choice(NETWORKS), "of the steps; the provider's default"));
+
+  List<Route> routes() {
+    return List.of(
+        Route.of("GET", TEMPLATE, "listTemplates", "Lists templates, by name.")
+            .answers(
+                Answer.json(
+                    200,
+                    new Shape.Obj(
+                        Field.needed(
+                            "templates", new Shape.ListOf(SHAPE, MOST_LISTED), "all of them"))))
+            .by(
+                exchange ->
+                    exchange.json(
+                        200,
+                        Map.of(
+                            "templates",
+                            templates().list().stream().map(TemplateRoutes::json).toList()))),
+        Route.of("GET", TEMPLATE + "/{name}", "getTemplate", "Describes a template.")
+            .takes(NAME)
+            .answers(Answer.json(200, SHAPE))
+            .by(exchange -> exchange.json(200, json(template(serving, exchange)))),
+        Route.of(
+                "DELETE",
+                TEMPLATE + "/{name}",
+                "removeTemplate",
+                "Removes a template with its image and builds; refused while a sandbox uses it.")
+            .needs(Scope.ADMIN)
+            .takes(NAME)
+            .by(
+                exchange -> {
+                  templates().remove(template(serving, exchange).id());
+                  exchange.empty();
+                }),
+        Route.of(
+                "POST",
+                TEMPLATE + "/{name}/builds",
+                "buildTemplate",
+                "Begins a build; the template is created when it is missing, and keeps its image"
+                    + " until the build has succeeded.")
+            .needs(Scope.ADMIN)
+            .takes(NAME)
+            .takes(new Body.Json(BUILD, true))
+            .answers(Answer.json(202, TemplateBuildRoutes.SHAPE))
+            .by(this::build));
+  }
+
+  private TemplateService templates() {
+    return serving.engine().templates();
+  }
+
+  static TemplateView template(Serving serving, Exchange exchange) {
+    String name = exchange.path("name");
+    return serving
+        .engine()
+        .templates()
+        .find(name)
+        .orElseThrow(
+            () ->
+                Fault.of(
+                        ErrorCode.TEMPLATE_NOT_FOUND,
+                        "there is no template " + name,
+                        "list the templates")
+                    .exception());
+  }
+
+  private void build(Exchange exchange) throws IOException {
+    @SuppressWarnings("unchecked") // the shape was checked
+    Map<String, Object> recipe =
+        (Map<String, Object>) exchange.body().getOrDefault("recipe", Map.of());
+    BuildSettings settings =
+        new BuildSettings(
+            exchange.body().get("provider") instanceof String provider
+                ? ProviderNames.plain(provider)
+                : "",
+            exchange.body().get("network") instanceof String mode
+                ? NetworkMode.valueOf(mode.toUpperCase(Locale.ROOT))
+                : NetworkMode.NONE);
+    exchange.json(
+        202,
+        TemplateBuildRoutes.json(
+            templates().build(exchange.path("name"), RecipeDocument.fromMap(recipe), settings)));
+  }
+
+  /** Operators put secrets into variables and commands: those are for keys that could run. */
+  private static Map<String, Object> json(TemplateView template) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", template.id());
+    json.put("name", template.name());
+    json.put("names", template.names());
+    template.image().ifPresent(image -> json.put("image", image));
+    Map<String, Object> env = new LinkedHashMap<>();
+    template.env().forEach((name, value) -> env.put(name, Confidential.content(value, Scope.USE)));
+    json.put("env", env);
+    if (!template.user().isEmpty()) {
+      json.put("user", template.user());
+    }
+    if (!template.cwd().isEmpty()) {
+      json.put("cwd", template.cwd());
+    }
+    template.start().ifPresent(text -> json.put("start", Confidential.content(text, Scope.USE)));
+    template.ready().ifPresent(text -> json.put("ready", Confidential.content(text, Scope.USE)));
+    template.cpus().ifPresent(cores -> json.put("cpu", cores));
+    template.memoryMb().ifPresent(size -> json.put("memoryMb", size));
+    json.put("build", template.build());
+    json.put("createdAt", template.createdAt().toString());
+    json.put("updatedAt", template.updatedAt().toString());
+    return json;
+  }
+
+  /** Describes the recipe, which {@link RecipeDocument} checks. */
+  private static Map<String, Object> recipe() {
+    Map<String, Object> text = Map.of("type", "string");
+    Map<String, Object> texts = Map.of("type", "object", "additionalProperties", text);
+    Map<String, Object> names = Map.of("type", "array", "items", text);
+    Map<String, Object> whole = Map.of("type", "integer");
+    Map<String, Object> copy = new LinkedHashMap<>();
+    for (String field : List.of("from", "to", "owner", "mode", "archive")) {
+      copy.put(field, text);
+    }
+    Map<String, Object> step = new LinkedHashMap<>();
+    step.put("run", text);
+    step.put("copy", Map.of("type", "object", "properties", copy));
+    step.put("env", texts);
+    step.put("packages", names);
+    step.put("workdir", text);
+    step.put("user", text);
+    Map<String, Object> properties = new LinkedHashMap<>();
+    properties.put("base", described("an image"));
+    properties.put("template", described("a template, instead of base"));
+    properties.put("env", texts);
+    properties.put("packages", names);
+    properties.put("user", text);
+    properties.put("workdir", text);
+    properties.put(
+        "steps", Map.of("type", "array", "items", Map.of("type", "object", "properties", step)));
+    properties.put("start", described("runs in the background of every sandbox"));
+    properties.put("ready", described("repeated until it succeeds before a sandbox is answered"));
+    properties.put("cpu", whole);
+    properties.put("memoryMb", whole);
+    Map<String, Object> schema = new LinkedHashMap<>();
+    schema.put("type", "object");
+    schema.put("properties", properties);
+    return schema;
+  }
+
+  private static Map<String, Object> described(String description) {
+    return Map.of("type", "string", "description", description);
+  }
+}
