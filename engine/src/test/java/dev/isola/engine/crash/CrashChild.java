@@ -7,6 +7,8 @@ import dev.isola.engine.api.Page;
 import dev.isola.engine.api.SandboxFilter;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.spi.InstanceId;
+import dev.isola.engine.template.StoreImages;
+import dev.isola.engine.template.TemplateService;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Sighting;
 import dev.isola.spi.error.SandboxException;
@@ -43,7 +45,13 @@ final class CrashChild {
         server.health.settled().stream()
             .anyMatch(one -> one.name().equals("bubblewrap") && one.healthy());
     for (int i = 0; i < CALLERS; i++) {
-      callers.add(new Traffic(server.engine, tell, random.split(), bubblewrap));
+      callers.add(
+          new Traffic(
+              server.engine,
+              tell,
+              random.split(),
+              bubblewrap,
+              bubblewrap && server.images.isPresent() && i == 0));
     }
   }
 
@@ -159,7 +167,25 @@ final class CrashChild {
         .volumes()
         .list("")
         .forEach(volume -> tell.say("volume-entry", volume.name(), volume.state()));
+    dumpTemplates(written);
     tell.say("dumped");
+  }
+
+  private void dumpTemplates(List<SandboxView> written) {
+    server.ledger.templates().builds().stream()
+        .filter(build -> !build.state().isOver())
+        .forEach(build -> tell.say("build-remains", build.id()));
+    written.stream()
+        .filter(entry -> entry.state() != SandboxState.DESTROYED)
+        .filter(entry -> entry.labels().containsKey(TemplateService.BUILD_LABEL))
+        .forEach(entry -> tell.say("build-remains", entry.id()));
+    server.ledger.templates().all().stream()
+        .filter(template -> !template.image().isEmpty())
+        .forEach(template -> tell.say("template-image", template.image()));
+    server.images.stream()
+        .flatMap(images -> images.names().stream())
+        .filter(name -> !name.equals(StoreImages.SMALL))
+        .forEach(name -> tell.say("image-seen", name));
   }
 
   /** Tells whether a sandbox runs whose startup has not succeeded. */

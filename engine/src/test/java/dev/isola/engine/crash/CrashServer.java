@@ -10,6 +10,8 @@ import dev.isola.engine.config.Sources;
 import dev.isola.engine.config.Sources.FlagValue;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.Registry;
+import dev.isola.engine.template.StoreImages;
+import dev.isola.engine.template.TemplateImages;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.spi.error.ErrorCode;
@@ -38,9 +40,16 @@ final class CrashServer implements AutoCloseable {
   final Ledger ledger;
   final Registry registry;
   final HealthMonitor health;
+  final Optional<StoreImages> images;
   final Engine engine;
 
-  private CrashServer(Ledger ledger, Registry registry, HealthMonitor health, Engine engine) {
+  private CrashServer(
+      Ledger ledger,
+      Registry registry,
+      HealthMonitor health,
+      Optional<StoreImages> images,
+      Engine engine) {
+    this.images = images;
     this.ledger = ledger;
     this.registry = registry;
     this.health = health;
@@ -67,8 +76,27 @@ final class CrashServer implements AutoCloseable {
     between.accept(new Before(ledger, registry));
     HealthMonitor health =
         HealthMonitor.start(registry.providers(), registry.absent(), config.rhythm(), CLOCK, log);
+    Optional<StoreImages> images = images(site);
     return new CrashServer(
-        ledger, registry, health, Engine.open(config, ledger, registry, health, CLOCK, log));
+        ledger,
+        registry,
+        health,
+        images,
+        Engine.open(
+            config, ledger, registry, health, images.map(TemplateImages.class::cast), CLOCK, log));
+  }
+
+  /** Returns the images of the site, among them one of busybox; empty where there is none here. */
+  private static Optional<StoreImages> images(Site site) {
+    Optional<StoreImages> images = StoreImages.in(site.folder());
+    try {
+      if (images.isPresent()) {
+        images.get().withSmall(site.folder().resolve("scratch"));
+      }
+      return images;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static Path folder(Site site, String provider) {

@@ -29,6 +29,15 @@ final class Dump {
   final Map<String, String> volumes = new HashMap<>();
   final Set<String> volumesSeen = new HashSet<>();
 
+  /** The builds that are not over, and the sandboxes of builds. */
+  final Set<String> buildRemains = new HashSet<>();
+
+  /** The images of templates. */
+  final Set<String> templateImages = new HashSet<>();
+
+  /** The images that builds made. */
+  final Set<String> imagesSeen = new HashSet<>();
+
   /** Tells whether a line is a part of a dump. */
   static boolean isOf(String line) {
     return line.startsWith("entry ")
@@ -37,6 +46,9 @@ final class Dump {
         || line.startsWith("unready ")
         || line.startsWith("volume-entry ")
         || line.startsWith("volume-seen ")
+        || line.startsWith("build-remains ")
+        || line.startsWith("template-image ")
+        || line.startsWith("image-seen ")
         || line.equals("dumped");
   }
 
@@ -51,6 +63,9 @@ final class Dump {
       case "seen" -> seen.put(words[1], words[2]);
       case "volume-entry" -> volumes.put(words[1], words[2]);
       case "volume-seen" -> volumesSeen.add(words[1]);
+      case "build-remains" -> buildRemains.add(words[1]);
+      case "template-image" -> templateImages.add(words[1]);
+      case "image-seen" -> imagesSeen.add(words[1]);
       case "unseen" -> unseen.add(words[1]);
       case "unready" -> unready.add(words[1]);
       default -> throw new IllegalArgumentException(line);

@@ -52,6 +52,7 @@ final class Invariants {
     dump.seen.forEach((id, provider) -> now.sighting(id, provider, broken));
     things.forEach(thing -> now.thing(thing, broken));
     now.volumes(broken);
+    now.templates(broken);
     return broken;
   }
 
@@ -73,6 +74,20 @@ final class Invariants {
         }
       }
       case POSSIBLE -> {}
+    }
+  }
+
+  private void templates(List<String> broken) {
+    dump.buildRemains.forEach(one -> broken.add("a build was left half done: " + one));
+    for (String image : dump.templateImages) {
+      if (!dump.imagesSeen.contains(image)) {
+        broken.add("a template has the image " + image + ", which is not there");
+      }
+    }
+    for (String image : dump.imagesSeen) {
+      if (!dump.templateImages.contains(image)) {
+        broken.add("the image " + image + " of a build is left and no template has it");
+      }
     }
   }
 

@@ -2,6 +2,13 @@ package dev.isola.engine.crash;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
+import java.util.Optional;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.engine.template.StoreImages;
+import dev.isola.engine.template.BuildSettings;
+import dev.isola.engine.api.BuildView;
+import dev.isola.document.recipe.Step;
+import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
@@ -51,12 +58,24 @@ final class Traffic implements Runnable {
   private static final int MANY = 4;
   private static final Duration MOMENT = Duration.ofMillis(700);
 
+  private static final BuildSettings BUILD = new BuildSettings("bubblewrap", NetworkMode.NONE);
+  private static final Recipe RECIPE =
+      new Recipe(
+          new Recipe.Base.Image(StoreImages.SMALL),
+          List.of(new Step.Run("echo made > /made")),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty());
+
   private final Engine engine;
   private final Tell tell;
   private final SplittableRandom random;
   private final boolean bubblewrap;
+  private final boolean building;
   private final List<Mine> mine = new ArrayList<>();
   private final List<String> volumes = new ArrayList<>();
+  private final List<String> templates = new ArrayList<>();
 
   /** A sandbox of this caller, with the key by which it was ordered, or empty text. */
   private record Mine(SandboxId id, String provider, String key, boolean paused) {
@@ -65,7 +84,12 @@ final class Traffic implements Runnable {
     }
   }
 
-  Traffic(Engine engine, Tell tell, SplittableRandom random, boolean bubblewrap) {
+  /**
+   * @param building whether it builds templates
+   */
+  Traffic(
+      Engine engine, Tell tell, SplittableRandom random, boolean bubblewrap, boolean building) {
+    this.building = building;
     this.engine = engine;
     this.tell = tell;
     this.random = random;
@@ -96,6 +120,10 @@ final class Traffic implements Runnable {
   }
 
   private void step() {
+    if (building && random.nextInt(3) == 0) {
+      template();
+      return;
+    }
     if (bubblewrap && random.nextInt(6) == 0) {
       volume();
       return;
@@ -316,6 +344,26 @@ final class Traffic implements Runnable {
           engine.volumes().remove("", name);
           tell.say("volume-removed", name);
         });
+  }
+
+  /** Builds a template and waits for it, or removes one of its own. */
+  private void template() {
+    if (templates.size() < FEW) {
+      String name = "t" + Long.toString(random.nextLong() & Long.MAX_VALUE, 36);
+      attempt(
+          "template",
+          name,
+          () -> {
+            BuildView build = engine.templates().build(name, RECIPE, BUILD);
+            templates.add(name);
+            while (!engine.templates().build(name, build.id()).state().isOver()) {
+              engine.templates().awaitLog(name, build.id(), Long.MAX_VALUE, MOMENT);
+            }
+          });
+      return;
+    }
+    String name = templates.removeFirst();
+    attempt("template", name, () -> engine.templates().remove(name));
   }
 
   private void attempt(String what, Object whom, Runnable work) {
