@@ -35,14 +35,14 @@ class StartupCrashTest {
               List.of());
       LeakCensus leaks = new LeakCensus(site.instance(), site.data());
       Census before = leaks.take();
-      try (ChildProcess first = start(site, Optional.of(point.toString()))) {
+      try (ChildProcess first = start(site, 1, Optional.of(point.toString()))) {
         expect(first, "ready");
         first.say("retry " + KEY);
         assertThat(first.endsWithin(PATIENCE)).isTrue();
         assertThat(first.stoppedAtFailpoint()).isTrue();
         assertThat(first.next(PATIENCE)).as("nothing was acknowledged").isEmpty();
       }
-      try (ChildProcess second = start(site, Optional.empty())) {
+      try (ChildProcess second = start(site, 2, Optional.empty())) {
         expect(second, "ready");
         Dump recovered = dump(second);
         assertThat(recovered.entries.values())
@@ -65,7 +65,8 @@ class StartupCrashTest {
     }
   }
 
-  private static ChildProcess start(Site site, Optional<String> failpoint) {
+  /** Each child has a seed of its own: the ids of sandboxes are drawn from it. */
+  private static ChildProcess start(Site site, long seed, Optional<String> failpoint) {
     return ChildProcess.start(
         CrashChild.class,
         failpoint,
@@ -73,7 +74,7 @@ class StartupCrashTest {
         List.of(
             site.instance().value(),
             site.folder().toString(),
-            "1",
+            Long.toString(seed),
             Planted.NOTHING.name(),
             "",
             "shutdown: drain"));
