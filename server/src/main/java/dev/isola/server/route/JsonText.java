@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Bodies in JSON, in and out. */
+/** Reads the body of a request as JSON. */
 public final class JsonText {
   /** The largest body that is read into memory. */
   public static final int LARGEST = 1 << 20;
@@ -23,15 +23,6 @@ public final class JsonText {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private JsonText() {}
-
-  public static byte[] of(Object value) {
-    return Json.bytes(value);
-  }
-
-  /** Reads an object that we wrote. */
-  public static Map<String, Object> object(String text) {
-    return Json.parseObject(text);
-  }
 
   /** Reads a body and refuses it with everything that is wrong with it. */
   public static Map<String, Object> read(
