@@ -1,19 +1,15 @@
 package dev.isola.engine.template;
 
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
 import dev.isola.document.recipe.Recipe;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.type.TypeReference;
-import tools.jackson.databind.json.JsonMapper;
 
 /** What sandboxes of a template begin with, as the document that the ledger has. */
 final class TemplateDocument {
-  private static final JsonMapper JSON = JsonMapper.builder().build();
-  private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
-
   private TemplateDocument() {}
 
   static String write(Recipe.Defaults defaults) {
@@ -23,7 +19,7 @@ final class TemplateDocument {
     json.put("cwd", defaults.cwd());
     defaults.start().ifPresent(command -> json.put("start", command));
     defaults.ready().ifPresent(command -> json.put("ready", command));
-    return JSON.writeValueAsString(json);
+    return Json.text(json);
   }
 
   /** Reads a document; one that is damaged has nothing in it. */
@@ -53,8 +49,8 @@ final class TemplateDocument {
 
   static Optional<Map<String, Object>> parse(String text) {
     try {
-      return Optional.of(JSON.readValue(text, OBJECT));
-    } catch (JacksonException unreadable) {
+      return Optional.of(Json.parseObject(text));
+    } catch (MalformedJson unreadable) {
       return Optional.empty();
     }
   }
