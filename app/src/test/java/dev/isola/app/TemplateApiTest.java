@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterAll;
@@ -127,7 +128,12 @@ class TemplateApiTest {
   private static List<Path> uploads() throws IOException {
     try (Stream<Path> all = Files.walk(data)) {
       return all.filter(Files::isRegularFile)
-          .filter(file -> file.getParent().getFileName().toString().equals("uploads"))
+          .filter(
+              file ->
+                  Objects.requireNonNull(file.getParent())
+                      .getFileName()
+                      .toString()
+                      .equals("uploads"))
           .toList();
     }
   }

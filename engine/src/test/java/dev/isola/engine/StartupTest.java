@@ -195,12 +195,10 @@ class StartupTest {
       Command missing = Command.argv("/no/such/program");
       assertThat(failure(house, order(Startup.NONE.withStart(missing))))
           .hasMessageContaining("start command cannot be started")
-          .satisfies(
-              e -> assertThat(((SandboxException) e).code()).isEqualTo(ErrorCode.INIT_FAILED));
+          .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INIT_FAILED));
       assertThat(failure(house, order(Startup.NONE.withReady(missing))))
           .hasMessageContaining("ready command cannot be started")
-          .satisfies(
-              e -> assertThat(((SandboxException) e).code()).isEqualTo(ErrorCode.INIT_FAILED));
+          .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INIT_FAILED));
       assertNothingIsLeft(house);
     }
   }

@@ -214,7 +214,7 @@ class TemplateServiceTest {
     assertThat(house.engine.snapshots().list()).hasSize(1);
     templates().removeUnused(Duration.ofDays(1));
     assertThat(house.engine.snapshots().list()).hasSize(1);
-    templates().removeUnused(Duration.ofSeconds(-60));
+    templates().removeUnused(Duration.ofMinutes(-1));
     assertThat(house.engine.snapshots().list()).isEmpty();
   }
 

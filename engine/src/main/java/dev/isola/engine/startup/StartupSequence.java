@@ -81,14 +81,16 @@ public final class StartupSequence {
    */
   public void run() {
     try {
-      await(tasks.submit(this::begin, true));
+      Future<Boolean> _ = tasks.submit(this::begin, true);
+      awaitDone();
       Failpoint.CREATE_STARTING.reach();
       if (startup.ready().isPresent()) {
         Execution running = started;
         if (running != null) {
-          Future<Boolean> _ = tasks.submit(() -> watch(running), true);
+          Future<Boolean> _ = tasks.submit(() -> watch(running), false);
         }
-        await(tasks.submit(() -> awaitSuccess(startup.ready().get())));
+        Future<Boolean> _ = tasks.submit(() -> awaitSuccess(startup.ready().get()));
+        awaitDone();
       }
       Failpoint.CREATE_STARTED.reach();
     } finally {
@@ -163,17 +165,17 @@ public final class StartupSequence {
     return ready.timeout().filter(own -> own.compareTo(left) < 0).orElse(left);
   }
 
-  /** Waits for a task; one that fails before it fails the startup. */
-  private void await(Future<Boolean> wanted) {
+  /** Waits for a task whose result is true; one that fails before it fails the startup. */
+  private void awaitDone() {
     try {
-      Future<Boolean> ended;
-      do {
-        ended = tasks.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+      boolean done = false;
+      while (!done) {
+        Future<Boolean> ended = tasks.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
         if (ended == null) {
           throw late();
         }
-        boolean _ = ended.get();
-      } while (!ended.equals(wanted));
+        done = ended.get();
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(

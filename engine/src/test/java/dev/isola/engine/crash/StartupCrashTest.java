@@ -12,6 +12,7 @@ import dev.isola.store.Failpoint;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -55,7 +56,8 @@ class StartupCrashTest {
         String[] created = next(second).split(" ");
         assertThat(created[0]).isEqualTo("created");
         Dump repeated = dump(second);
-        assertThat(repeated.entries.get(created[1]).state()).isEqualTo(SandboxState.RUNNING);
+        assertThat(Objects.requireNonNull(repeated.entries.get(created[1])).state())
+            .isEqualTo(SandboxState.RUNNING);
         assertThat(repeated.seen).containsOnlyKeys(created[1]);
         assertThat(repeated.unready).isEmpty();
         second.say("finish");

@@ -1,18 +1,16 @@
 package dev.isola.engine.crash;
 
+import dev.isola.document.recipe.Recipe;
+import dev.isola.document.recipe.Step;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
-import java.util.Optional;
-import dev.isola.spi.spec.NetworkMode;
-import dev.isola.engine.template.StoreImages;
-import dev.isola.engine.template.BuildSettings;
 import dev.isola.engine.api.BuildView;
-import dev.isola.document.recipe.Step;
-import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.Delivery;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.Order;
 import dev.isola.engine.startup.Startup;
+import dev.isola.engine.template.BuildSettings;
+import dev.isola.engine.template.StoreImages;
 import dev.isola.spi.Destroy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -23,12 +21,14 @@ import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
@@ -87,8 +87,7 @@ final class Traffic implements Runnable {
   /**
    * @param building whether it builds templates
    */
-  Traffic(
-      Engine engine, Tell tell, SplittableRandom random, boolean bubblewrap, boolean building) {
+  Traffic(Engine engine, Tell tell, SplittableRandom random, boolean bubblewrap, boolean building) {
     this.building = building;
     this.engine = engine;
     this.tell = tell;

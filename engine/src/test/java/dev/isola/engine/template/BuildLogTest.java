@@ -88,9 +88,10 @@ class BuildLogTest {
   @Test
   void readerWaitsForTheNextLineAndForTheEnd() throws Exception {
     List<Boolean> answers = new ArrayList<>();
+    Thread reader;
     try (BuildLog log = logs.open("b")) {
       assertThat(log.await(0, Duration.ZERO)).isFalse();
-      Thread reader =
+      reader =
           Thread.ofVirtual()
               .start(
                   () -> {
@@ -102,9 +103,8 @@ class BuildLogTest {
                     }
                   });
       log.info("one", Optional.empty());
-      log.close();
-      reader.join();
     }
+    reader.join();
     assertThat(answers).containsExactly(true, true);
   }
 

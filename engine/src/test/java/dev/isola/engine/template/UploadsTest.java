@@ -85,6 +85,12 @@ class UploadsTest {
             }
             return 'x';
           }
+
+          @Override
+          public int read(byte[] bytes, int offset, int length) throws IOException {
+            bytes[offset] = (byte) read();
+            return 1;
+          }
         };
     assertThatThrownBy(() -> uploads.putAs("broken", broken)).isInstanceOf(IOException.class);
     assertThat(files()).isEmpty();

@@ -29,7 +29,7 @@ public record E2bError(int status, Map<String, Object> body) {
     }
     return Stream.of("command", "output", "startOutput")
         .filter(name -> !fault.context().getOrDefault(name, "").isBlank())
-        .map(name -> "\n" + name + ": " + fault.context().get(name).strip())
+        .map(name -> "\n" + name + ": " + fault.context().getOrDefault(name, "").strip())
         .collect(Collectors.joining());
   }
 

@@ -19,9 +19,11 @@ class E2bErrorTest {
     assertThat(error.body())
         .containsEntry(
             "message",
-            "the start command failed (correct it)\n"
-                + "command: python3 server.py\n"
-                + "output: python3: not found");
+            """
+            the start command failed (correct it)
+            command: python3 server.py
+            output: python3: not found\
+            """);
   }
 
   @Test
