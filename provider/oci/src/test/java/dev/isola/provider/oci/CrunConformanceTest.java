@@ -24,8 +24,6 @@ final class CrunConformanceTest extends ConformanceTest {
     return unlessLong(
         "Lifecycle",
         "SecretEnv",
-        "HostileTrees",
-        "Pty",
         "Recovery",
         "Honesty",
         "ReservedMounts",
@@ -33,10 +31,7 @@ final class CrunConformanceTest extends ConformanceTest {
         "Limits",
         "ProcessLimit",
         "LimitView",
-        "Exhaustion",
         "Pausing",
-        "Snapshots",
-        "Forking",
         "Failures",
         "Escape");
   }

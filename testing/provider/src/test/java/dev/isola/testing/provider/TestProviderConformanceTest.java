@@ -26,12 +26,8 @@ class TestProviderConformanceTest extends ConformanceTest {
         "Idempotency",
         "Concurrency",
         "Errors",
-        "Exec",
-        "Files",
         "Pausing",
-        "Snapshots",
         "Forking",
-        "Volumes",
         "Recovery",
         "Failures",
         "Honesty");
